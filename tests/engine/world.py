@@ -535,8 +535,8 @@ class WorldAgents:
         texts = KeptTexts(self._workbench.keep, self._world.journal.get_blob)
         return JournalAccess(texts, send, lambda: self._workbench.state, self._world.redact)
 
-    def _script_terms(self, script: str, directory: str, call: str) -> ScriptPayload:
-        return ScriptPayload(script, directory, ("PATH",), self._world.sandbox, call=call)
+    def _script_terms(self, shown: Preview, directory: str, call: str) -> ScriptPayload:
+        return ScriptPayload(shown.script or "", directory, ("PATH",), self._world.sandbox, call=call)
 
 
 class RecordingModel:

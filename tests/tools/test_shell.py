@@ -7,8 +7,10 @@ import pytest
 
 from interlock.codeviews.python.structure import PythonStructure
 from interlock.domain.checks.closed_names import ClosedNames
+from interlock.domain.values.services import Service
 from interlock.ports.processes import Finished, Job, OnOutput
-from interlock.ports.tools import ToolOutcome, ToolPlace
+from interlock.ports.tools import Preview, ToolOutcome, ToolPlace
+from interlock.runners.services import JobServices
 from interlock.sandbox.levels.bubblewrap import BubblewrapSandbox
 from interlock.tools.registry import WorkerTools
 from tests.sandbox.scenes import ENV
@@ -127,3 +129,31 @@ def test_the_job_is_as_small_as_can_be(desk: Desk) -> None:
         Job(argv=("sh", "-c", "ls"), cwd=folder, env={"PATH": "/nowhere"}, writable=(folder,), timeout_s=300)
     ]
     assert ENV != {"PATH": "/nowhere"}
+
+
+def test_services_are_offered_only_in_a_project_that_has_them_and_start_only_if_asked_for(desk: Desk) -> None:
+    (plain,) = (spec for spec in desk.tools.offered(changing=True) if spec.name == "run_shell")
+    assert "services" not in plain.schema["properties"]
+    assert "no argument 'services'" in desk.refuses("run_shell", script="true", services=True)
+    sandbox = BubblewrapSandbox()
+    echo = Service(name="echo", command="echo up > up; exec sleep 1000", ready="test -s up")
+    services = JobServices(sandbox, [echo])
+    desk.tools = WorkerTools(sandbox, ENV, PythonStructure(), ClosedNames(), services=services)
+    (offered,) = (spec for spec in desk.tools.offered(changing=True) if spec.name == "run_shell")
+    assert offered.schema["properties"]["services"]["default"] is False
+    assert "started anew for this call: echo. The script finds them by ECHO_DATA." in offered.description
+    assert desk.preview("run_shell", script="true", services=True) == Preview(
+        "Run a shell script", script="true", services=True
+    )
+    assert desk.does("run_shell", script="ls") == "exit code: 0\nstdout: (empty)\nstderr: (empty)"
+    assert desk.does("run_shell", script="cat up", services=True) == "exit code: 0\nstdout:\nup\nstderr: (empty)"
+
+
+def test_a_service_that_is_not_ready_is_named_in_the_result(desk: Desk) -> None:
+    sandbox = BubblewrapSandbox()
+    services = JobServices(sandbox, [Service(name="echo", command="exit 3", ready="false")])
+    desk.tools = WorkerTools(sandbox, ENV, PythonStructure(), ClosedNames(), services=services)
+    why = "the service echo ended with exit code 3 before it was ready.\nIt wrote nothing."
+    assert desk.outcome("run_shell", script="true", services=True) == ToolOutcome(
+        f"exit code: 125\n{why}\nstdout: (empty)\nstderr: (empty)", True, 125
+    )

@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 from functools import partial
 
 import msgspec
-from msgspec import Struct
+from msgspec import UNSET, Struct
 
-from interlock.assembly.environment import tests_command
+from interlock.assembly.environment import services_beside, tests_command
 from interlock.assembly.project import Project, kept_text, plain_git, read_state
 from interlock.assembly.secrets.redaction import Redact, redactor
 from interlock.assembly.secrets.revealing import RevealingTools
@@ -31,7 +31,8 @@ from interlock.engine.planning.planner import Planner
 from interlock.engine.planning.survey import Surveyor
 from interlock.ports.processes import Sandbox
 from interlock.ports.secrets import Vault
-from interlock.ports.tools import ToolPlace
+from interlock.ports.services import Services
+from interlock.ports.tools import Preview, ToolPlace
 from interlock.ports.work import Policy
 from interlock.tools.registry import WorkerTools
 from interlock.workspaces.git_workspaces import GitWorkspaces
@@ -66,6 +67,7 @@ class Machine(Struct, frozen=True):
     before_script: Callable[[str], None]
     check: Callable[[], None]
     vault: Vault
+    services: Services | None = None
 
 
 class Agents:
@@ -94,11 +96,22 @@ class Agents:
         self._vault = machine.vault
         env_names, level = tuple(sorted(machine.env)), machine.sandbox.level
 
-        def script_terms(script: str, directory: str, call: str) -> ScriptPayload:
-            return ScriptPayload(script, directory, env_names, level, call=call)
+        def script_terms(shown: Preview, directory: str, call: str) -> ScriptPayload:
+            services = machine.services if shown.services else None
+            names = tuple(sorted({*env_names, *services.variables})) if services else env_names
+            beside = services.shown if services else UNSET
+            return ScriptPayload(shown.script or "", directory, names, level, call=call, services=beside)
 
         off = project.settings.tools.off
-        tools = WorkerTools(machine.sandbox, machine.env, PythonStructure(), project.names, machine.before_script, off)
+        tools = WorkerTools(
+            machine.sandbox,
+            machine.env,
+            PythonStructure(),
+            project.names,
+            machine.before_script,
+            off,
+            machine.services,
+        )
         self._toolbox = Toolbox(RevealingTools(tools, machine.vault), script_terms, policy, machine.check)
 
     def worker(self, send: Send) -> Worker:
@@ -153,7 +166,8 @@ async def worker_context(
 
     blocks = await Briefing(looking.read, FileViews(project.names), redactor(os.environ), answer).blocks(ticket, commit)
     off = project.settings.tools.off
-    offered = WorkerTools(git, {}, PythonStructure(), project.names, off=off).offered(
+    services = services_beside(project.settings.workspace, git)
+    offered = WorkerTools(git, {}, PythonStructure(), project.names, off=off, services=services).offered(
         changing=ticket.spec.assigned_to == "tier3-worker"
     )
     sent = with_reading(offered)

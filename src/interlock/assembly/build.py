@@ -15,7 +15,14 @@ from msgspec import Struct
 
 from interlock.assembly.agents import Agents, Machine
 from interlock.assembly.answer_check import AnswerCheck
-from interlock.assembly.environment import environments_of, explained, first_hint, stable_env, tests_command
+from interlock.assembly.environment import (
+    environments_of,
+    explained,
+    first_hint,
+    services_beside,
+    stable_env,
+    tests_command,
+)
 from interlock.assembly.logs.session_logs import SessionLogs
 from interlock.assembly.model_choice import ModelMaker
 from interlock.assembly.open_workbench import Conducting, ModelSlot, Monitors, OpenWorkbench, Storage
@@ -250,7 +257,8 @@ async def _conduct(
         lambda text: streams.add(PACKAGES, f"{text}\n"),
     )
     vault = base.vault
-    crew = LocalCrew(sandbox, workspaces, env, setup, redact, logs.script, vault)
+    services = services_beside(workspace, sandbox, vault.redact)
+    crew = LocalCrew(sandbox, workspaces, env, setup, redact, logs.script, vault, services)
 
     async def answer(track: str, ticket: str) -> str | None:
         found = workbench.state.track(track).tickets[ticket]
@@ -269,6 +277,7 @@ async def _conduct(
         partial(explained, project),
         lambda track, ticket: workbench.state.ticket(track, ticket).packages,
         ToolVersions(sandbox, env, str(project.root), workspace.path),
+        services,
     )
     policy: Policy = RevealingPolicy(policy_of(project), vault)
     if sandbox.level == "off":
@@ -276,7 +285,7 @@ async def _conduct(
     agents, calls = None, None
     if model is not None:
         calls = _model_calls(base, model(sandbox, logs.cli.write))
-        machine = Machine(sandbox, env, logs.script, base.check, vault)
+        machine = Machine(sandbox, env, logs.script, base.check, vault, services)
         agents = Agents(
             project, workbench, base.journal.get_blob, workspaces, calls, machine, policy, redact, setup.for_worker
         )

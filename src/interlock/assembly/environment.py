@@ -23,6 +23,7 @@ from interlock.assembly.project import (
     trusted_workspace,
     trusts_include,
 )
+from interlock.assembly.settings.service_settings import services_of
 from interlock.assembly.settings.settings import WorkspaceSettings
 from interlock.assembly.settings.writing import write_keys
 from interlock.detection.detect import detect
@@ -38,8 +39,10 @@ from interlock.environments.store import EnvironmentStore
 from interlock.errors import Misconfigured
 from interlock.ports.environments import Progress
 from interlock.ports.processes import Finished, Sandbox
+from interlock.ports.services import Services
 from interlock.ports.workspaces import Workspace
 from interlock.runners.gate import not_run, to_result
+from interlock.runners.services import JobServices, level_problem, run_beside
 from interlock.runners.setup import WorkspaceSetup, failure
 from interlock.runners.shell_job import shell_job
 from interlock.runners.tool_versions import ToolVersions
@@ -129,6 +132,28 @@ def environments_of(
     return ProjectEnvironments(installer, workspaces, str(project.root), workspace.path)
 
 
+def services_beside(
+    workspace: WorkspaceSettings, sandbox: Sandbox, redact: Callable[[str], str] = str
+) -> Services | None:
+    """The services of the project; None without any. Raises Misconfigured if this sandbox cannot run them."""
+    if not workspace.services:
+        return None
+    if problem := level_problem(sandbox.level, tuple(workspace.services)):
+        raise Misconfigured(problem)
+    return JobServices(sandbox, services_of(workspace.services), redact)
+
+
+def services_check(project: Project, level: str) -> tuple[bool, str] | None:
+    """Whether the project's services can run at this level of the sandbox, in words; None without services."""
+    services = project.settings.workspace.services
+    if not services:
+        return None
+    if problem := level_problem(level, tuple(services)):
+        return False, problem
+    shown = (f"{name} (port {one.port})" if one.port else name for name, one in services.items())
+    return True, f"{', '.join(shown)}: started beside each script and gate"
+
+
 class Trial(Struct, frozen=True):
     """One run of the project's tests."""
 
@@ -144,6 +169,7 @@ class _Opened(Struct, frozen=True):
     environments: ProjectEnvironments
     setup: WorkspaceSetup
     env: dict[str, str]
+    services: Services | None
 
 
 @asynccontextmanager
@@ -162,7 +188,7 @@ async def _opened(project: Project, begins: Callable[[str], None]) -> AsyncGener
         env = stable_env()
         environments = environments_of(project, chosen, sandbox, workspaces, env)
         setup = WorkspaceSetup(sandbox, workspaces, env, chosen.setup, chosen.setup_timeout_s, environments)
-        yield _Opened(sandbox, workspaces, environments, setup, env)
+        yield _Opened(sandbox, workspaces, environments, setup, env, services_beside(chosen, sandbox))
     finally:
         await workspaces.close()
 
@@ -190,12 +216,16 @@ async def try_tests(
             if not isinstance(ready, Workspace):
                 output = f"{ready.stdout}\n{ready.stderr}" if isinstance(ready, Finished) else ""
                 return Trial(not_run(Gate(wanted), failure(ready)), _reasons(project, output, checkout))
+            if opened.services is not None:
+                progress(f"starting {', '.join(opened.services.names)}")
             progress(wanted)
-            finished = await opened.sandbox.run(shell_job(ready, wanted, opened.env, timeout_s=timeout_s), on_output)
+            job = shell_job(ready, wanted, opened.env, timeout_s=timeout_s)
+            finished = await run_beside(opened.services, opened.sandbox, job, ready.path, on_output)
             versions = ToolVersions(opened.sandbox, opened.env, str(project.root), project.settings.workspace.path)
             tools = await versions.used(ready, wanted)
             result = replace(to_result(finished, wanted), tools=tools or UNSET)
-            found = () if result.passed else _reasons(project, f"{finished.stdout}\n{finished.stderr}", checkout)
+            output = f"{finished.stdout}\n{finished.stderr}\n{finished.message}"
+            found = () if result.passed else _reasons(project, output, checkout)
             return Trial(result, found)
         finally:
             await opened.workspaces.discard(checkout)

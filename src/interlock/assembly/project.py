@@ -235,6 +235,7 @@ def believed(project: Project) -> Standing:
 # ── trust ────────────────────────────────────────────────────────────────────────────────
 
 SETUP = "workspace.setup"
+SERVICES = "workspace.services"
 
 
 class TrustItem(Struct, frozen=True):
@@ -313,7 +314,7 @@ def trust_starts(project: Project, keys: set[str]) -> None:
 
 def trusted_workspace(project: Project) -> WorkspaceSettings:
     """The commands that make worktrees ready, if they are the user's or exactly these texts are trusted."""
-    for name in ("prepare", "setup", "tests", "path"):
+    for name in ("prepare", "setup", "tests", "path", "services"):
         _check_trust(project, f"workspace.{name}")
     return project.settings.workspace
 

@@ -84,7 +84,7 @@ def _answer_of_step(state: State, approval: Approval) -> ApprovalAnswered | None
         return None
     match approval.payload, step.payload:
         case ScriptPayload() as asked, StepPayload(script=shown):
-            same = asked.script == shown and not asked.network and asked.sandbox != "off"
+            same = asked.script == shown and not asked.network and asked.sandbox != "off" and not asked.services
         case SpawnPayload(role=role), StepPayload(role=shown):
             same = role == shown
         case _:

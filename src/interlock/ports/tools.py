@@ -46,6 +46,7 @@ class Preview(Struct, frozen=True):
     title: str
     hunks: tuple[Hunk, ...] = ()
     script: str | None = None
+    services: bool = False  # the project's services run beside the script
 
 
 Refused = Literal["", "rejected", "denied"]

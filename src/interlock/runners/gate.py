@@ -14,7 +14,9 @@ from interlock.domain.values.tickets import TicketSpec
 from interlock.errors import Rejected
 from interlock.ports.processes import Finished, Sandbox
 from interlock.ports.secrets import NoVault, Vault
+from interlock.ports.services import Services
 from interlock.ports.workspaces import Workspace, Workspaces
+from interlock.runners.services import run_beside
 from interlock.runners.setup import WorkspaceSetup
 from interlock.runners.shell_job import shell_job
 from interlock.runners.tool_versions import ToolVersions
@@ -60,6 +62,7 @@ class ShellGates:
         explain_output: ExplainOutput = no_explanation,
         accepted: Accepted = nothing_accepted,
         versions: ToolVersions | None = None,
+        services: Services | None = None,
     ) -> None:
         self._sandbox = sandbox
         self._workspaces = workspaces
@@ -73,6 +76,7 @@ class ShellGates:
         self._explain_output = explain_output
         self._accepted = accepted
         self._versions = versions
+        self._services = services
 
     async def run(self, track: str, ticket: TicketSpec, gate: int, commit: str) -> GateResult:
         wanted = ticket.verify[gate]
@@ -150,11 +154,12 @@ class ShellGates:
                 keep=keep,
                 stdin=stdin,
             )
-            finished = await self._sandbox.run(job)
+            finished = await run_beside(self._services, self._sandbox, job, workspace.path)
             result = to_result(finished, gate.command)
             if not result.passed:
-                why = self._explain_output(workspace.path, f"{finished.stdout}\n{finished.stderr}")
-                result = replace(result, explanation=f"{result.explanation}\n{self._redact(why)}".strip())
+                output = f"{finished.stdout}\n{finished.stderr}\n{finished.message}"
+                why = f"{result.explanation}\n{self._explain_output(workspace.path, output)}"
+                result = replace(result, explanation=self._redact(why).strip())
             return await asyncio.to_thread(self._with_blobs, result, keep)
 
     def _with_blobs(self, result: GateResult, keep: str) -> GateResult:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import partial
 
+from msgspec import UNSET
 from msgspec.structs import replace
 
 from interlock.domain.values.approvals import ScriptPayload, digest
@@ -14,8 +15,10 @@ from interlock.domain.values.gates import NewPackages
 from interlock.errors import Rejected, Unavailable
 from interlock.ports.processes import Finished, Sandbox
 from interlock.ports.secrets import NoVault, Vault
+from interlock.ports.services import Services
 from interlock.ports.work import Assignment, Done, Failed, LastCheck, NotAllowed, Prepared, Unsaved
 from interlock.ports.workspaces import Workspace, Workspaces
+from interlock.runners.services import run_beside
 from interlock.runners.setup import WorkspaceSetup, failure
 from interlock.runners.shell_job import shell_job
 
@@ -33,6 +36,7 @@ class LocalCrew:
         redact: Callable[[str], str] = str,
         before_script: Callable[[str], None] = lambda _: None,
         vault: Vault | None = None,
+        services: Services | None = None,
     ) -> None:
         """`before_script` is called with each script right before it runs."""
         self._sandbox = sandbox
@@ -42,6 +46,7 @@ class LocalCrew:
         self._redact = redact
         self._before_script = before_script
         self._vault = vault or NoVault()
+        self._services = services
         self._ready: dict[tuple[str, str, int], Workspace] = {}
 
     def prepare(self, assignment: Assignment) -> Prepared:
@@ -55,8 +60,9 @@ class LocalCrew:
         terms = ScriptPayload(
             script=assignment.script,
             directory=self._workspaces.path_for(assignment.track, assignment.ticket.id),
-            env_names=tuple(sorted(env)),
+            env_names=tuple(sorted({*env, *(self._services.variables if self._services else ())})),
             sandbox=self._sandbox.level,
+            services=self._services.shown if self._services else UNSET,
         )
         return Prepared(terms, partial(self._run, assignment, terms, env))
 
@@ -107,7 +113,8 @@ class LocalCrew:
             return Failed(f"the script was not run: {error}")
         self._before_script(terms.script)
         with tempfile.TemporaryDirectory(prefix="interlock-script-") as keep:
-            finished = await self._sandbox.run(shell_job(workspace, exact, env, keep=keep))
+            job = shell_job(workspace, exact, env, keep=keep)
+            finished = await run_beside(self._services, self._sandbox, job, workspace.path)
             if not finished.succeeded:
                 return self._failed("the script", await asyncio.to_thread(_whole, finished, keep))
         return await self._save(workspace, assignment, self._redact(_last_lines(finished.stdout)))
@@ -128,7 +135,7 @@ class LocalCrew:
 
     def _failed(self, what: str, finished: Finished) -> Failed:
         output = self._redact(_last_lines(finished.stderr) or _last_lines(finished.stdout))
-        reason = f"{what} {_failure(finished)}"
+        reason = self._redact(f"{what} {_failure(finished)}")
         return Failed(f"{reason}\n{output}" if output else reason, self._redact(f"{finished.stdout}{finished.stderr}"))
 
 
@@ -140,7 +147,7 @@ def _failure(finished: Finished) -> str:
     """The ending as a predicate, such as `failed with exit code 1`."""
     match finished.status:
         case "exited":
-            return f"failed with {finished.ending}"
+            return f"failed with {finished.ending}{f'; {finished.message}' if finished.message else ''}"
         case "killed":
             return f"was killed: {finished.message}" if finished.message else f"was {finished.ending}"
         case "timed_out":

@@ -24,7 +24,7 @@ from interlock.tools.reads.python_reading import (
 from interlock.tools.reads.python_searching import PyFindUsages, PyGetHierarchy, PythonSearching
 from interlock.tools.reads.reading import GetFileSlice, ReadFile, get_file_slice, read_file
 from interlock.tools.reads.searching import Grep, Searching
-from interlock.tools.shell import RunShell, Shell
+from interlock.tools.shell import RunShell, RunShellBesideServices, Shell
 
 
 class Tool(Struct, frozen=True):
@@ -69,12 +69,19 @@ def all_tools(searching: Searching, shell: Shell, git_diff: GitDiff, structure: 
             "Apply a unified diff to one or more files: all of it, or nothing.", ApplyPatch, edits=apply_patch
         ),
         **_python_editing(structure),
-        "run_shell": Tool(
-            "Run a shell script in the worktree: no network, nothing to type in. Gives exit code, stdout and stderr.",
-            RunShell,
-            runs=shell.run_shell,
-        ),
+        "run_shell": _run_shell(shell),
     }
+
+
+def _run_shell(shell: Shell) -> Tool:
+    text = "Run a shell script in the worktree: no network, nothing to type in. Gives exit code, stdout and stderr."
+    if shell.services is None:
+        return Tool(text, RunShell, runs=shell.run_shell)
+    beside = (
+        f" With services=true these run beside it, started anew for this call: {', '.join(shell.services.names)}."
+        f" The script finds them by {', '.join(shell.services.variables)}."
+    )
+    return Tool(text + beside, RunShellBesideServices, runs=shell.run_shell)
 
 
 def _python_reading(structure: Structure) -> dict[str, Tool]:

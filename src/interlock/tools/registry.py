@@ -12,6 +12,7 @@ from msgspec import Struct
 from interlock.domain.checks.closed_names import ClosedNames
 from interlock.errors import ToolFailure
 from interlock.ports.processes import Sandbox
+from interlock.ports.services import Services
 from interlock.ports.tools import Preview, Structure, ToolOutcome, ToolPlace, ToolSpec
 from interlock.tools.catalogue import Tool, all_tools
 from interlock.tools.edits import applying
@@ -21,7 +22,7 @@ from interlock.tools.files.snapshots import texts_of
 from interlock.tools.reads.git_diff import GitDiff
 from interlock.tools.reads.reading import MOST_CHARACTERS
 from interlock.tools.reads.searching import Searching
-from interlock.tools.shell import RunShell, Shell, problem_with
+from interlock.tools.shell import RunShell, Shell, problem_with, with_services
 
 _T = TypeVar("_T")
 
@@ -37,10 +38,11 @@ class WorkerTools:
         names: ClosedNames,
         before_script: Callable[[str], None] = lambda _: None,
         off: Collection[str] = (),
+        services: Services | None = None,
     ) -> None:
         """`off`: tools that the settings switch off; they are neither offered nor run."""
         self._names = names
-        shell = Shell(sandbox, env, before_script)
+        shell = Shell(sandbox, env, before_script, services)
         tools = all_tools(Searching(sandbox, env, names), shell, GitDiff(sandbox, env, names), structure)
         self._tools = {name: tool for name, tool in tools.items() if name not in off}
         self._off = frozenset(off)
@@ -57,7 +59,7 @@ class WorkerTools:
         if isinstance(given, RunShell):
             if problem := problem_with(given.script):
                 raise ToolFailure(problem)
-            return Preview("Run a shell script", script=given.script)
+            return Preview("Run a shell script", script=given.script, services=with_services(given))
         if tool.edits is None:
             return Preview(name)
         return await _in_thread_uncancelled(lambda: applying.preview(self._edits(place, tool, given)))

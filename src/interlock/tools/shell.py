@@ -9,6 +9,7 @@ from msgspec import Meta, Struct
 
 from interlock.errors import ToolFailure
 from interlock.ports.processes import Finished, Job, Sandbox, signal_name
+from interlock.ports.services import Services
 from interlock.ports.tools import ToolOutcome, ToolPlace
 
 _LONGEST_S = 600
@@ -21,11 +22,24 @@ class RunShell(Struct, forbid_unknown_fields=True, frozen=True):
     ] = 300
 
 
+class RunShellBesideServices(RunShell, forbid_unknown_fields=True, frozen=True):
+    """The arguments in a project that has services."""
+
+    services: Annotated[
+        bool, Meta(description="Start the project's services first, as for a gate. The description names them.")
+    ] = False
+
+
 class Shell:
     def __init__(
-        self, sandbox: Sandbox, env: Mapping[str, str], before: Callable[[str], None] = lambda _: None
+        self,
+        sandbox: Sandbox,
+        env: Mapping[str, str],
+        before: Callable[[str], None] = lambda _: None,
+        services: Services | None = None,
     ) -> None:
         """`before` is called with each script before it runs."""
+        self.services = services
         self._sandbox = sandbox
         self._before = before
         self._env = env
@@ -35,17 +49,19 @@ class Shell:
         if problem := problem_with(args.script):
             raise ToolFailure(problem)
         self._before(args.script)
-        finished = await self._sandbox.run(
-            Job(
-                argv=(self._program, "-c", args.script),
-                cwd=place.root,
-                env=place.surroundings.applied({**self._env, **dict(place.env)}),
-                writable=(place.root,),
-                readable=place.read_only(),
-                programs=place.surroundings.programs,
-                timeout_s=args.timeout_s,
-            )
+        job = Job(
+            argv=(self._program, "-c", args.script),
+            cwd=place.root,
+            env=place.surroundings.applied({**self._env, **dict(place.env)}),
+            writable=(place.root,),
+            readable=place.read_only(),
+            programs=place.surroundings.programs,
+            timeout_s=args.timeout_s,
         )
+        if self.services is not None and with_services(args):
+            finished = await self.services.run(job, place.root)
+        else:
+            finished = await self._sandbox.run(job)
         exit_code = None if finished.status == "error" else finished.exit_code
         return ToolOutcome(
             _text(finished, args.timeout_s),
@@ -53,6 +69,10 @@ class Shell:
             exit_code,
             warned=exit_code is not None and bool(finished.stderr.strip()),
         )
+
+
+def with_services(args: RunShell) -> bool:
+    return isinstance(args, RunShellBesideServices) and args.services
 
 
 def problem_with(script: str) -> str | None:
@@ -82,7 +102,8 @@ def _text(finished: Finished, timeout_s: float) -> str:
 def _ended(finished: Finished, timeout_s: float) -> str:
     match finished.status:
         case "exited":
-            return f"exit code: {finished.exit_code}{f' ({finished.meaning})' if finished.meaning else ''}"
+            code = f"exit code: {finished.exit_code}{f' ({finished.meaning})' if finished.meaning else ''}"
+            return f"{code}\n{finished.message}" if finished.message else code
         case "killed":
             why = finished.message or signal_name(finished.signal)
             return f"exit code: {finished.exit_code} (killed: {why})"

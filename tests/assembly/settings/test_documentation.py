@@ -1,10 +1,12 @@
 """docs/settings.md lists exactly the existing settings."""
 
+import re
 from pathlib import Path
 from typing import get_args
 
-from interlock.assembly.settings.load import documented_keys
+from interlock.assembly.settings.load import documented_keys, keys_of
 from interlock.assembly.settings.rights import RIGHTS
+from interlock.assembly.settings.service_settings import ServiceSettings
 from interlock.assembly.settings.settings import ProviderName, ToolName
 from interlock.codeviews.python.structure import PythonStructure
 from interlock.domain.checks.closed_names import ClosedNames
@@ -20,6 +22,14 @@ def test_the_settings_page_has_one_true_row_for_every_key() -> None:
     assert rows == [
         f"| `{key.name}` | {key.allowed} | `{key.default}` | {key.needs_trust} | {key.description} |"
         for key in documented_keys()
+    ]
+
+
+def test_the_services_page_has_one_true_row_for_every_key_of_a_service() -> None:
+    page = PAGE.with_name("services.md").read_text()
+    assert [line for line in page.splitlines() if re.match(r"\| `[a-z_]+` \|", line)] == [
+        f"| `{key.name}` | {key.allowed} | {f'`{key.default}`' if key.default else 'needed'} | {key.description} |"
+        for key in keys_of(ServiceSettings)
     ]
 
 

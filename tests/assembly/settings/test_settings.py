@@ -88,7 +88,7 @@ def test_the_project_counts_over_the_user_key_by_key(load: Load) -> None:
             "[workspace]\nzzz = 4",
             (
                 "interlock.toml:2: unknown key 'workspace.zzz'; known here: prepare, prepare_timeout_s, setup, "
-                "setup_timeout_s, tests, path, cache_days, cache_mb"
+                "setup_timeout_s, tests, path, services, cache_days, cache_mb"
             ),
         ),
         (

@@ -213,6 +213,7 @@ def test_a_person_who_approved_a_step_is_not_asked_whether_its_worker_may_start(
         replace(SCRIPT, script="make all"),
         replace(SCRIPT, network=True),
         replace(SCRIPT, sandbox="off"),
+        replace(SCRIPT, services=("db: postgres",)),
     ],
 )
 def test_anything_but_what_the_step_showed_is_asked(payload: ScriptPayload) -> None:

@@ -63,11 +63,7 @@ LONG = "curl -s " + "a" * 5_000 + "; rm -rf $HOME # ε\n" + "\n".join(f"echo {nu
 HIDING = "echo hi\n\x1b]0;\nrm -rf precious\n\x07"  # a terminal would skip the middle, a shell does not
 
 
-@pytest.mark.parametrize(
-    ("script", "seen"), [(LONG, LONG), (HIDING, "echo hi\n<U+001B>]0;\nrm -rf precious\n<U+0007>")]
-)
-def test_all_of_a_script_is_on_its_page(script: str, seen: str) -> None:
-    payload = ScriptPayload(script, "/work", ("PATH",), "bubblewrap")
+def _asking(payload: ScriptPayload) -> State:
     asked = Approval(
         id="A-1",
         kind="script",
@@ -79,14 +75,31 @@ def test_all_of_a_script_is_on_its_page(script: str, seen: str) -> None:
         digest=digest(payload),
         requested_at=AT,
     )
-    state = State(version=1, approvals=Map({"A-1": asked}), pending=Map({1: "A-1"}))
+    return State(version=1, approvals=Map({"A-1": asked}), pending=Map({1: "A-1"}))
+
+
+@pytest.mark.parametrize(
+    ("script", "seen"), [(LONG, LONG), (HIDING, "echo hi\n<U+001B>]0;\nrm -rf precious\n<U+0007>")]
+)
+def test_all_of_a_script_is_on_its_page(script: str, seen: str) -> None:
+    payload = ScriptPayload(script, "/work", ("PATH",), "bubblewrap")
     payload_view._pages.clear()
-    with windowed(state) as bench:
+    with windowed(_asking(payload)) as bench:
         bench.draw()
         assert bench.window.broken_panels() == {}
     page = next(each for each in payload_view._pages.values() if each.text == script)
     shown = "".join(("\n" if number > 1 else "") + piece for number, piece in page.rows)
     assert shown == seen
+
+
+def test_the_services_beside_a_script_are_on_a_page() -> None:
+    services = ("db: postgres; port 5432; digest 1", "web: serve; digest 2")
+    payload = ScriptPayload("make", "/work", ("PATH",), "bubblewrap", services=services)
+    payload_view._pages.clear()
+    with windowed(_asking(payload)) as bench:
+        bench.draw()
+        assert bench.window.broken_panels() == {}
+    assert "\n".join(services) in {page.text for page in payload_view._pages.values()}
 
 
 @pytest.mark.parametrize("both_sides", [False, True])

@@ -13,6 +13,7 @@ import msgspec
 from msgspec import Meta
 
 from interlock.assembly.settings.rights import EXPLAINED, RIGHTS, Right
+from interlock.assembly.settings.service_settings import problems as service_problems
 from interlock.assembly.settings.settings import Settings, Texts
 from interlock.assembly.settings.toml_lines import key_lines
 from interlock.errors import Misconfigured
@@ -73,7 +74,11 @@ def load_settings(user_file: Path, project_file: Path) -> Settings:
             merged[table][name] = [*user.values.get(table, {}).get(name, ()), *project.values[table][name]]
         elif most := user.values.get(table, {}).get(name, field.default):
             merged[table][name] = min(most, merged[table][name] or most)
-    return msgspec.convert(merged, Settings)
+    settings = msgspec.convert(merged, Settings)
+    for path, message in service_problems(settings.workspace.services):
+        place = ("workspace", "services", *path)
+        raise (project if place in project.lines else user).wrong(place, message)
+    return settings
 
 
 class Start(NamedTuple):
@@ -96,6 +101,7 @@ _WHAT = {
     "workspace.prepare": "run with network, to install packages",
     "workspace.tests": "run as the gate `tests`",
     "workspace.path": "searched for programs before PATH, in every worktree",
+    "workspace.services": "started beside each script and gate",
     "gemini_cli.command": "run as the model gemini_cli",
     "gates.network": "granted to every gate",
 }
@@ -147,15 +153,19 @@ def _text(key: str, value: object) -> str:
 
 
 def documented_keys() -> tuple[Key, ...]:
+    return keys_of(Settings)
+
+
+def keys_of(struct: type[msgspec.Struct]) -> tuple[Key, ...]:
     return tuple(
         Key(
             ".".join(path),
             _allowed(field),
-            _shown(_default(field)),
+            "" if field.required else _shown(_default(field)),
             _meta(field).description or "",
             EXPLAINED[_right(path)],
         )
-        for path, field in _leaves(Settings, ())
+        for path, field in _leaves(struct, ())
     )
 
 
@@ -214,11 +224,27 @@ def _check(file: _File, table: _Table, struct: type[msgspec.Struct], path: tuple
                 raise file.wrong(here, f"{'.'.join(here)} must be a table, not {_shown(value)}")
             _check(file, cast(_Table, value), inner, here)
             continue
+        if each := (_meta(field).extra or {}).get("tables"):
+            _check_tables(file, value, each, here)
+            continue
         try:
             msgspec.convert(value, field.type)
         except msgspec.ValidationError as error:
             message = f"{'.'.join(here)} must be {_allowed(field)}, not {_shown(value)}{_nearest_choice(field, value)}"
             raise file.wrong(here, message) from error
+
+
+def _check_tables(file: _File, value: object, struct: type[msgspec.Struct], path: tuple[str, ...]) -> None:
+    """Checks tables whose names the user chooses."""
+    tables = cast(_Table, value) if isinstance(value, dict) else {"": value}
+    for name, table in tables.items():
+        here = (*path, name) if name else path
+        if not isinstance(table, dict):
+            raise file.wrong(here, f"{'.'.join(here)} must be a table, not {_shown(table)}")
+        _check(file, cast(_Table, table), struct, here)
+        for field in msgspec.structs.fields(struct):
+            if field.required and field.name not in table:
+                raise file.wrong(here, f"{'.'.join(here)} needs {field.name}: {_allowed(field)}")
 
 
 def _suggestion(name: str, struct: type[msgspec.Struct]) -> str:

@@ -62,6 +62,7 @@ RIGHTS: dict[str, Right] = {
     "workspace.setup_timeout_s": "counts",
     "workspace.tests": "stops",
     "workspace.path": "stops",
+    "workspace.services": "stops",
     "workspace.cache_days": "tightens",
     "workspace.cache_mb": "tightens",
     "approvals.deadline_s": "counts",

@@ -8,6 +8,8 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
+from interlock.assembly.settings.service_settings import ServiceSettings
+
 _INSIDE_THE_PROJECT = r"^(?!.*(^|/)(\.\.|\.git|\.interlock)(/|$))[^/\\\x00-\x1f][^\\\x00-\x1f]*\Z"
 
 Texts = tuple[str, ...]
@@ -217,6 +219,17 @@ class WorkspaceSettings(msgspec.Struct, frozen=True):
         Texts,
         Meta(description="Folders of programs in each worktree, before those of PATH, such as `.venv/bin`"),
     ] = ()
+    services: Annotated[
+        dict[str, ServiceSettings],
+        Meta(
+            description="Programs that run beside each script and gate, in its sandbox ([Services](services.md)); in a"
+            " project file only after you trust them",
+            extra={
+                "allowed": "tables such as [workspace.services.db] with command, ready, port, ready_timeout_s, env",
+                "tables": ServiceSettings,
+            },
+        ),
+    ] = {}
     cache_days: Annotated[
         int, Meta(ge=1, le=36500, description="Days after which unused installed packages are deleted")
     ] = 30

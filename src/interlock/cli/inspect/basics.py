@@ -8,7 +8,7 @@ from pathlib import Path
 
 from msgspec import to_builtins
 
-from interlock.assembly.environment import detected, is_configured
+from interlock.assembly.environment import detected, is_configured, services_check
 from interlock.assembly.locations import current_folder, root_of
 from interlock.assembly.model_choice import first_provider
 from interlock.assembly.project import (
@@ -73,6 +73,8 @@ def doctor(args: CommandArgs) -> int:
     ]
     provider = first_provider(project.settings.provider.name)
     checks.append(("model", True, provider or "no provider has a key yet: 'interlock models list' names the keys"))
+    if (services := services_check(project, sandbox.level)) is not None:
+        checks.append(("services", *services))
     if note := unused_settings(project):
         checks.append(("settings", True, note))
     found = standing(project)

@@ -9,6 +9,7 @@ from msgspec import Struct
 from interlock.assembly.locations import FOLDER
 from interlock.assembly.project import (
     POLICY,
+    SERVICES,
     SETUP,
     Project,
     TrustItem,
@@ -83,8 +84,8 @@ def _print(shown: list[_Shown], waiting: list[_Shown]) -> None:
 
 
 def _readable(thing: TrustItem) -> str:
-    """The content, with rules as indented JSON: they are stored on one line."""
-    content = msgspec.json.format(thing.content, indent=2) if thing.name == POLICY else thing.content
+    """The content, with rules and services as indented JSON: they are stored on one line."""
+    content = msgspec.json.format(thing.content, indent=2) if thing.name in (POLICY, SERVICES) else thing.content
     return content.decode(errors="replace")
 
 

@@ -98,7 +98,8 @@ def _print(trial: Trial) -> None:
     mark = paint("✓ passed", "good") if result.passed else paint(f"✗ {result.status.replace('_', ' ')}", "bad")
     say(f"{mark} after {result.duration_ms / 1000:.1f} s: {one_line(result.command)}")
     if why := result.explanation or ("" if result.passed else f"exit code {result.exit_code}"):
-        say(f"  {safe(why)}")
+        for line in safe(why).splitlines():
+            say(f"  {line}")
     if result.tools:
         say(paint(f"  with {safe(', '.join(result.tools))}", "dim"))
     for what, remedy in trial.reasons:

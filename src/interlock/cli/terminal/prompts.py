@@ -137,6 +137,7 @@ def describe(approval: Approval) -> list[str]:
             lines += _numbered(payload.script)
             network = "on" if payload.network else "off"
             lines.append(f"  in {exact(payload.directory)}   sandbox {payload.sandbox}   network {network}")
+            lines += [f"  service {exact(service)}" for service in payload.services or ()]
             lines.append(paint(f"  environment: {' '.join(payload.env_names)}", "dim"))
         case ToolPayload():
             if payload.diff:

@@ -28,6 +28,7 @@ class ScriptPayload(Struct, frozen=True, gc=False, tag="script"):
     sandbox: str
     network: bool = False
     call: str = ""  # the worker's tool call that runs it, if any
+    services: tuple[str, ...] | UnsetType = UNSET  # started beside it, one line each; unset without any, before 0.8
 
 
 class ToolPayload(Struct, frozen=True, gc=False, tag="tool"):

@@ -191,7 +191,7 @@ class _Host:
 
     async def payload(self, call: ToolCall, preview: Preview) -> ToolPayload | ScriptPayload:
         if preview.script is not None:
-            return self._toolbox.script_terms(preview.script, self._place.root, call.id)
+            return self._toolbox.script_terms(preview, self._place.root, call.id)
         return await tool_payload(self._texts, call, preview, self._place.root)
 
     async def comment(self, call: ToolCall, args: dict[str, Any], outcome: ToolOutcome) -> str:

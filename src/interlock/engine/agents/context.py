@@ -9,14 +9,14 @@ from interlock.domain.state.state import State
 from interlock.domain.values.approvals import ScriptPayload
 from interlock.engine.blobs import KeptTexts
 from interlock.ports.front import Receipt
-from interlock.ports.tools import Tools
+from interlock.ports.tools import Preview, Tools
 from interlock.ports.work import Policy
 
 Send = Callable[[Command], Awaitable[Receipt]]
 """Submits a report; its receipt is empty if it was not recorded."""
 
-ScriptTerms = Callable[[str, str, str], ScriptPayload]
-"""From a script, a directory and a call id: exactly what would run."""
+ScriptTerms = Callable[[Preview, str, str], ScriptPayload]
+"""From the preview of a script, a directory and a call id: exactly what would run."""
 
 
 class JournalAccess(Struct, frozen=True):

@@ -91,7 +91,7 @@ class TicketHost:
     async def payload(self, call: ToolCall, preview: Preview) -> ToolPayload | ScriptPayload:
         directory = self._place.root
         if preview.script is not None:
-            return self._toolbox.script_terms(preview.script, directory, call.id)
+            return self._toolbox.script_terms(preview, directory, call.id)
         return await tool_payload(self._texts, call, preview, directory)
 
     async def begin(self, call: ToolCall) -> None:

@@ -49,6 +49,9 @@ def draw_payload(ui: Ui, approval: Approval, draft: AnswerDraft, send: Sender) -
             wide = "worktree only" if payload.sandbox != "off" else "ANYTHING: the sandbox is off"
             _draw_facts(ui, ("may write", wide), ("network", net))
             _draw_folder(ui, payload.directory)
+            if payload.services:
+                ui.small("Services that start beside it")
+                _draw_code(ui, "\n".join(payload.services))
             if draft.rule:
                 ui.gap(2)
                 ui.small("This new rule would allow the script without an approval:", ui.look.waiting)
