@@ -279,4 +279,7 @@ def outside(project: Project, worktree: str) -> Outside:
 
 
 def explained(project: Project, worktree: str, output: str) -> str:
+    """What the sandbox has to do with a failure in a worktree; nothing is known about the user's own folder."""
+    if worktree == str(project.root):
+        return ""
     return explanation(reasons(output, outside(project, worktree)))

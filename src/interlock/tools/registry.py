@@ -39,10 +39,14 @@ class WorkerTools:
         before_script: Callable[[str], None] = lambda _: None,
         off: Collection[str] = (),
         services: Services | None = None,
+        explain: Callable[[str, str], str] = lambda *_: "",
     ) -> None:
-        """`off`: tools that the settings switch off; they are neither offered nor run."""
+        """`off`: tools that the settings switch off; they are neither offered nor run.
+
+        `explain` says what the sandbox has to do with a failed script.
+        """
         self._names = names
-        shell = Shell(sandbox, env, before_script, services)
+        shell = Shell(sandbox, env, before_script, services, explain)
         tools = all_tools(Searching(sandbox, env, names), shell, GitDiff(sandbox, env, names), structure)
         self._tools = {name: tool for name, tool in tools.items() if name not in off}
         self._off = frozenset(off)

@@ -37,8 +37,13 @@ class Shell:
         env: Mapping[str, str],
         before: Callable[[str], None] = lambda _: None,
         services: Services | None = None,
+        explain: Callable[[str, str], str] = lambda *_: "",
     ) -> None:
-        """`before` is called with each script before it runs."""
+        """`before` is called with each script before it runs.
+
+        `explain` says what the sandbox has to do with a failure, from the worktree and the output.
+        """
+        self._explain = explain
         self.services = services
         self._sandbox = sandbox
         self._before = before
@@ -63,8 +68,11 @@ class Shell:
         else:
             finished = await self._sandbox.run(job)
         exit_code = None if finished.status == "error" else finished.exit_code
+        why = ""
+        if exit_code:
+            why = self._explain(place.root, f"{finished.stdout}\n{finished.stderr}")
         return ToolOutcome(
-            _text(finished, args.timeout_s),
+            _text(finished, args.timeout_s) + (f"\n{why}" if why else ""),
             not finished.succeeded,
             exit_code,
             warned=exit_code is not None and bool(finished.stderr.strip()),
