@@ -157,3 +157,13 @@ def test_a_service_that_is_not_ready_is_named_in_the_result(desk: Desk) -> None:
     assert desk.outcome("run_shell", script="true", services=True) == ToolOutcome(
         f"exit code: 125\n{why}\nstdout: (empty)\nstderr: (empty)", True, 125
     )
+
+
+def test_a_failed_script_says_what_the_sandbox_has_to_do_with_it(desk: Desk) -> None:
+    def explain(worktree: str, output: str) -> str:
+        return f"in {worktree}: hidden" if "No such file" in output else ""
+
+    desk.tools = WorkerTools(BubblewrapSandbox(), ENV, PythonStructure(), ClosedNames(), explain=explain)
+    failed = desk.outcome("run_shell", script="echo 'No such file' >&2; exit 1")
+    assert failed.text == f"exit code: 1\nstdout: (empty)\nstderr:\nNo such file\nin {desk.folder}: hidden"
+    assert desk.outcome("run_shell", script="echo 'No such file' >&2").text.endswith("stderr:\nNo such file")

@@ -8,7 +8,7 @@ from functools import partial
 import msgspec
 from msgspec import UNSET, Struct
 
-from interlock.assembly.environment import services_beside, tests_command
+from interlock.assembly.environment import explained, services_beside, tests_command
 from interlock.assembly.project import Project, kept_text, plain_git, read_state
 from interlock.assembly.secrets.redaction import Redact, redactor
 from interlock.assembly.secrets.revealing import RevealingTools
@@ -111,6 +111,7 @@ class Agents:
             machine.before_script,
             off,
             machine.services,
+            partial(explained, project),
         )
         self._toolbox = Toolbox(RevealingTools(tools, machine.vault), script_terms, policy, machine.check)
 

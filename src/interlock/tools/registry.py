@@ -22,7 +22,7 @@ from interlock.tools.files.snapshots import texts_of
 from interlock.tools.reads.git_diff import GitDiff
 from interlock.tools.reads.reading import MOST_CHARACTERS
 from interlock.tools.reads.searching import Searching
-from interlock.tools.shell import RunShell, Shell, problem_with, with_services
+from interlock.tools.shell import RunShell, Shell, no_explanation, problem_with, with_services
 
 _T = TypeVar("_T")
 
@@ -39,7 +39,7 @@ class WorkerTools:
         before_script: Callable[[str], None] = lambda _: None,
         off: Collection[str] = (),
         services: Services | None = None,
-        explain: Callable[[str, str], str] = lambda *_: "",
+        explain: Callable[[str, str], str] = no_explanation,
     ) -> None:
         """`off`: tools that the settings switch off; they are neither offered nor run.
 

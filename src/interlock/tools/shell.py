@@ -30,6 +30,10 @@ class RunShellBesideServices(RunShell, forbid_unknown_fields=True, frozen=True):
     ] = False
 
 
+def no_explanation(worktree: str, output: str) -> str:
+    return ""
+
+
 class Shell:
     def __init__(
         self,
@@ -37,7 +41,7 @@ class Shell:
         env: Mapping[str, str],
         before: Callable[[str], None] = lambda _: None,
         services: Services | None = None,
-        explain: Callable[[str, str], str] = lambda *_: "",
+        explain: Callable[[str, str], str] = no_explanation,
     ) -> None:
         """`before` is called with each script before it runs.
 
