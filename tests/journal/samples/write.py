@@ -12,6 +12,8 @@ from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from msgspec.structs import replace
+
 from interlock import wire
 from interlock.domain.messages.commands.approval_commands import AnswerApproval
 from interlock.domain.messages.commands.attempt_commands import (
@@ -72,7 +74,7 @@ from interlock.domain.messages.envelopes import SYSTEM
 from interlock.domain.values.approvals import MergePayload, SpawnPayload, ToolPayload
 from interlock.domain.values.budgets import Caps, Usage
 from interlock.domain.values.epics import TrackPlan
-from interlock.domain.values.gates import Blob, Gate, GateDefaults, GateResult
+from interlock.domain.values.gates import Blob, Gate, GateDefaults, GateResult, NewPackages
 from interlock.domain.values.model_calls import CallOwner
 from interlock.domain.values.test_history import Assertion, Execution, SuiteReport
 from interlock.domain.values.tickets import TicketSpec
@@ -109,6 +111,17 @@ WHOLE = GateResult(
     stderr="…",
     explanation="it took longer than 12.5 s",
     stdout_blob=Blob("ab" * 32, 70_000),
+    tools=("python 3.11.7 (yours: 3.12.1)",),
+)
+BESIDE_SERVICE = replace(SCRIPT, services=("db: postgres, port 5432",))
+NOT_INSTALLED = GateResult(
+    status="error",
+    exit_code=-1,
+    command="make lint",
+    duration_ms=0,
+    stdout="+milk",
+    explanation="nobody has accepted its packages",
+    packages=NewPackages("0c" * 20, ("package.json",), ("npm ci",)),
 )
 
 
@@ -138,7 +151,14 @@ def story() -> Bench:
     tell(EditTicket("rail", "T-004", TicketChanges(description="Four", priority="low")), ADA)
     tell(StartConductor(3, True, False, GateDefaults(2, 60.0)))
     tell(StartTrack("rail"), ADA)
-    tell(AskScript(*at("T-001"), SCRIPT, "no rule allows it", "2026-02-01T00:00:00.000000Z"))
+    tell(
+        AskScript(
+            *at("T-001"),
+            BESIDE_SERVICE,
+            "no rule allows it",
+            "2026-02-01T00:00:00.000000Z",
+        )
+    )
     tell(AnswerApproval("A-1", "approve", "make track FAST=1"), ADA)
     tell(Recover("the machine went down"))
     tell(StartConductor(3, True, False, GateDefaults(2, 60.0)))
@@ -148,8 +168,10 @@ def story() -> Bench:
     tell(StartConductor(3, True, False, GateDefaults(2, 60.0)))
     tell(ReportGate(*at("T-001"), 1, WHOLE, "tree-2", "## it failed"))
     tell(AnswerApproval("A-2", "retry"), ADA)
+    tell(ReportGate(*at("T-001"), 1, NOT_INSTALLED, "tree-2"))
+    tell(AnswerApproval("A-3", "retry"), ADA)
     tell(ReportGate(*at("T-001"), 1, FAIL, "tree-2", "## it failed"))
-    tell(AnswerApproval("A-3", "skip"), ADA)
+    tell(AnswerApproval("A-4", "skip"), ADA)
     tell(RedoAttempt(*at("T-001"), "conflict in src/track.py"))
     tell(KillWorker("rail", "T-001"), ADA)
     tell(Bulk((RetryTicket("rail", "T-001"), BlockTicket("rail", "T-006", "not yet"))), ADA)
@@ -157,7 +179,7 @@ def story() -> Bench:
     tell(PauseTrack("rail"), ADA)
     tell(ResumeTrack("rail"), ADA)
     tell(SubmitWork(*at("T-003"), summary="nothing to do"))
-    tell(AnswerApproval("A-4", "reject", message="let us see first"), ADA)
+    tell(AnswerApproval("A-5", "reject", message="let us see first"), ADA)
     tell(SubmitWork(*at("T-004"), SAVED, "done"))
     tell(FinishMerge(*at("T-004"), "merged-4"))
     tell(FailWork(*at("T-005"), "the script failed with exit code 3", output=Blob("ef" * 32, 120)))
