@@ -6,11 +6,6 @@ import platform
 import re
 from collections.abc import Iterable, Sequence
 
-_PROGRAMS = (
-    *("python3", "python", "node", "cargo", "go", "java", "mvn", "gradle", "ruby", "bundle", "php", "composer"),
-    *("cmake", "meson"),
-)
-
 
 def machine_facts(programs: Iterable[str]) -> str:
     """The platform, and each of these programs by its real path and its state."""
@@ -35,4 +30,4 @@ def key_of(inputs: str, commands: Sequence[str], machine: str) -> str:
 def programs_in(commands: Sequence[str]) -> tuple[str, ...]:
     """The names of interpreters and package managers that these commands start."""
     words = {word.rpartition("/")[2] for command in commands for word in re.split(r"[\s;&|()\"'=]+", command)}
-    return tuple(name for name in _PROGRAMS if name in words)
+    return tuple(name for name in ("python3", "python", "node", "cargo", "go", "java", "ruby", "php") if name in words)
