@@ -48,7 +48,7 @@ _OF_HOME = (
     (".cargo/registry", _CARGO),
     (".cargo/git", _CARGO),
     ("go/pkg/mod", (("GOMODCACHE", "{home}/go/pkg/mod"), ("GOPROXY", "off"))),
-    (".m2/repository", (("MAVEN_OPTS", "-Dmaven.repo.local={home}/.m2/repository"),)),
+    (".m2/repository", (("MAVEN_REPOSITORY", "{home}/.m2/repository"),)),
     (".m2/wrapper", (("MAVEN_USER_HOME", "{home}/.m2"),)),
     (".gradle/caches", (("GRADLE_RO_DEP_CACHE", "{home}/.gradle/caches"),)),
     (".gradle/wrapper/dists", (("GRADLE_DISTRIBUTIONS", "{home}/.gradle/wrapper/dists"),)),
@@ -122,6 +122,10 @@ class PackageInstaller:
             "npm_config_cache": str(making / _TMP / "npm"),
             "UV_CACHE_DIR": str(making / _TMP / "uv"),
         }
+        # Java asks the system for the home, and not the variable.
+        env["MAVEN_REPOSITORY"] = str(making / HOME / ".m2/repository")
+        env["MAVEN_USER_HOME"] = str(making / HOME / ".m2")
+        env["GRADLE_USER_HOME"] = str(making / HOME / ".gradle")
         # rustup looks for its toolchains in the home, and this one is empty.
         env.setdefault("RUSTUP_HOME", os.path.join(self._env.get("HOME", ""), ".rustup"))
         for name in ("VIRTUAL_ENV", "PYTHONPATH", "PYTHONDONTWRITEBYTECODE", "CARGO_HOME", "GOPATH", "GOFLAGS"):
