@@ -31,7 +31,7 @@ def _found(folder: ProjectFolder) -> tuple[tuple[str, str, str], ...]:
     just, task = folder.first(*_JUSTFILES), folder.first(*_TASKFILES)
     make = folder.first("GNUmakefile", "makefile", "Makefile")
     return (
-        ("just", just, _target(folder.text(just), r"^@?{}\b[^:=\n]*:(?!=)") if just else ""),
+        ("just", just, _target(folder.text(just), r"^@?{}(?:[ \t]+[^:\n]*)?:(?!=)") if just else ""),
         ("make", make, make_target(folder)),
         ("task", task, _target(folder.text(task), r"^  ['\"]?{}['\"]?:\s*(?:#.*)?$") if task else ""),
     )

@@ -14,7 +14,7 @@ _TESTS = re.compile(
 )
 # An option for tests that is off by default, such as FOO_BUILD_TESTS.
 _OFF = re.compile(
-    r"^\s*option\s*\(\s*([A-Za-z]\w{0,80})\s+(?:\"[^\"]{0,300}\"\s*)?(?:OFF|NO|FALSE|0|\$\{\w{1,80}\})?\s*\)",
+    r"^\s*option\s*\(\s*([A-Za-z]\w{0,80})\s*(?:\"[^\"]{0,300}\"\s*)?(?:OFF|NO|FALSE|0|\$\{\w{1,80}\})?\s*\)",
     re.MULTILINE | re.IGNORECASE | re.ASCII,
 )
 _ABOUT_TESTS = re.compile(r"(?:BUILD|ENABLE|WITH|MAKE)_?(?:UNIT_?)?TEST(?:S|ING)?$|^(?:UNIT_?)?TEST(?:S|ING)$|_TESTS$")
