@@ -35,8 +35,9 @@ def test_the_wrapper_of_maven_comes_before_the_machines_own(tmp_path: Path) -> N
 def test_gradle_fetches_all_configurations_and_tests_offline(tmp_path: Path) -> None:
     part = found(tmp_path, {"build.gradle.kts": "", "src/a.kt": "", "src/b.kt": "", **JAVA})
     assert (part.name, part.tests) == ("Kotlin", "gradle --no-daemon --console=plain --offline test")
-    (command,) = part.prepare
-    assert command.startswith("printf '%s' 'allprojects {") and command.endswith(" interlockFetch")
+    fetch, unlock = part.prepare
+    assert fetch.startswith("printf '%s' 'allprojects {") and fetch.endswith(" interlockFetch")
+    assert unlock == "find \"$GRADLE_USER_HOME/caches\" -name '*.lock' -delete"
 
 
 def test_the_distribution_of_a_gradle_wrapper_is_started_itself(tmp_path: Path) -> None:

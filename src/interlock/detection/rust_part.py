@@ -6,6 +6,7 @@ import re
 from interlock.detection.folder import ProjectFolder, inner, table, texts
 from interlock.detection.found import Missing, Part
 from interlock.detection.machine import Machine
+from interlock.detection.toolchains.installed import debian_version, fits
 
 _CONFIGS = (".cargo/config.toml", ".cargo/config")
 _CHANNEL = re.compile(r"(?:stable|beta|nightly)(?:-\d{4}-\d\d-\d\d)?|\d+\.\d+(?:\.\d+)?", re.ASCII)
@@ -81,7 +82,8 @@ def _toolchain(machine: Machine, channel: str, source: str) -> tuple[str, Missin
         program = os.path.join(root, "toolchains", name, "bin", "cargo")
         if name.startswith((f"{wanted}-", f"{wanted}.")) or name == wanted:
             return (program, None) if os.access(program, os.X_OK) else ("", None)
-    if not channel:
+    is_system = os.path.realpath(cargo).startswith("/usr/bin/")
+    if not channel or (is_system and fits(debian_version(machine, "rustc"), channel)):
         return "", None
     remedy = f"rustup toolchain install {channel}" if root else "install rustup: it keeps several versions of Rust"
     return "", Missing(f"Rust {channel}, which {source} names", remedy)

@@ -10,11 +10,13 @@ _PROPERTIES = "gradle/wrapper/gradle-wrapper.properties"
 _OPTIONS = "--no-daemon --console=plain"
 # A task that fetches the packages of every configuration: `gradle dependencies` only lists them.
 _SCRIPT = (
-    'allprojects { task("interlockFetch") { doLast { configurations.findAll { it.canBeResolved }.each { '
-    "it.resolvedConfiguration.lenientConfiguration.files } } } }"
+    'allprojects { tasks.create("interlockFetch") { doLast { configurations.findAll { it.canBeResolved }.each { '
+    "it.incoming.artifactView { lenient(true) }.files.files } } } }"
 )
 _WRITE = f"printf '%s' '{_SCRIPT}' > \"$TMPDIR/fetch.gradle\""
 _FETCH = '--project-cache-dir "$TMPDIR/cache" --init-script "$TMPDIR/fetch.gradle" interlockFetch'
+# Gradle reads packages from a folder that is read-only, if no lock file is in it.
+_UNLOCK = "find \"$GRADLE_USER_HOME/caches\" -name '*.lock' -delete"
 # The wrapper writes beside its distribution, which is read-only for tests. So the distribution is started itself.
 _FETCHED = '"$GRADLE_DISTRIBUTIONS"/*/*/gradle-*/bin/gradle'
 
@@ -35,7 +37,7 @@ def gradle_build(folder: ProjectFolder, machine: Machine) -> Build | None:
     has_gradle = wrapper or machine.find("gradle")
     return Build(
         evidence=tuple(evidence),
-        prepare=(f"{_WRITE} && {gradle} {_OPTIONS} {_FETCH}",),
+        prepare=(f"{_WRITE} && {gradle} {_OPTIONS} {_FETCH}", _UNLOCK),
         tests=f"{_FETCHED if wrapper else 'gradle'} {_OPTIONS} --offline test",
         missing=() if has_gradle else (Missing("Gradle", "install Gradle; on Debian: apt-get install gradle"),),
     )

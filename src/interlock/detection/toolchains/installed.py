@@ -98,7 +98,7 @@ def version_of(program: str, machine: Machine, tool: Tool) -> str:
     if match := re.fullmatch(rf"{tool.program}(\d+(?:\.\d+)+)", os.path.basename(real)):
         return match[1]
     if real.startswith("/usr/") and not real.startswith("/usr/local/"):
-        return _of_debian(machine, tool.package)
+        return debian_version(machine, tool.package)
     for place in tool.places:
         start, _, end = _expanded(place, machine).partition("*")
         pattern = rf"{re.escape(start)}[^/\d]*{_VERSION}[^/]*{re.escape(end)}"
@@ -107,7 +107,8 @@ def version_of(program: str, machine: Machine, tool: Tool) -> str:
     return ""
 
 
-def _of_debian(machine: Machine, package: str) -> str:
+def debian_version(machine: Machine, package: str) -> str:
+    """The version of an installed package of Debian; empty if it is not installed."""
     pattern = rf"^Package: {re.escape(package)}\n(?:[^\n]+\n)*?Version: (?:\d+:)?(?:\d+:)?(\d+(?:\.\d+)*)"
     match = re.search(pattern, _text(machine.packages), re.MULTILINE) if package else None
     return match[1] if match else ""
