@@ -83,7 +83,7 @@ def _toolchain(machine: Machine, channel: str, source: str) -> tuple[str, Missin
         if name.startswith((f"{wanted}-", f"{wanted}.")) or name == wanted:
             return (program, None) if os.access(program, os.X_OK) else ("", None)
     is_system = os.path.realpath(cargo).startswith("/usr/bin/")
-    if not channel or (is_system and fits(debian_version(machine, "rustc"), channel)):
+    if not channel or (is_system and channel[0].isdigit() and fits(debian_version(machine, "rustc"), channel)):
         return "", None
     remedy = f"rustup toolchain install {channel}" if root else "install rustup: it keeps several versions of Rust"
     return "", Missing(f"Rust {channel}, which {source} names", remedy)
