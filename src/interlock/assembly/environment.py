@@ -120,7 +120,7 @@ def environment_store(project: Project) -> EnvironmentStore:
 def environments_of(
     project: Project, workspace: WorkspaceSettings, sandbox: Sandbox, workspaces: GitWorkspaces, env: Mapping[str, str]
 ) -> ProjectEnvironments:
-    programs = detected(project).programs if workspace.prepare or workspace.path else ()
+    programs = detected(project).programs if workspace.prepare or workspace.path or workspace.tests else ()
     installer = PackageInstaller(
         environment_store(project),
         sandbox,

@@ -80,7 +80,7 @@ class ProjectFolder:
     def toml(self, name: str) -> Table:
         try:
             return tomllib.loads(self.text(name))
-        except (tomllib.TOMLDecodeError, RecursionError):
+        except (ValueError, RecursionError):
             return {}
 
     def json(self, name: str) -> Table:

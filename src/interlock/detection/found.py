@@ -50,8 +50,11 @@ class Proposal(Struct, frozen=True):
 
 
 def proposal_of(detected: Detected) -> Proposal:
-    """The commands of all parts; the tests of the main part that has some."""
-    parts = detected.parts
+    """The commands of all parts; the tests of the main part that has some.
+
+    A part beside the main one, such as a site for documentation, is left out if this machine lacks its tools.
+    """
+    parts = tuple(part for part in detected.parts if part is detected.parts[0] or not part.missing)
     return Proposal(
         prepare=tuple(dict.fromkeys(command for part in parts for command in part.prepare)),
         setup=" && ".join(dict.fromkeys(command for part in parts for command in part.setup)),

@@ -29,9 +29,11 @@ def without_own_environment(env: Mapping[str, str]) -> dict[str, str]:
 
 
 class Machine:
-    def __init__(self, env: Mapping[str, str]) -> None:
+    def __init__(self, env: Mapping[str, str], packages: str = "/var/lib/dpkg/status") -> None:
+        """`packages` is the list of Debian's installed packages; it need not exist."""
         self.env = without_own_environment(env)
         self.home = self.env.get("HOME", "")
+        self.packages = packages
 
     def find(self, *names: str) -> str:
         """The path of the first of these programs that PATH has; empty without one."""

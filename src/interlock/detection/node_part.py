@@ -5,6 +5,7 @@ import re
 from interlock.detection.folder import ProjectFolder, inner, table, texts
 from interlock.detection.found import Missing, Part
 from interlock.detection.machine import Machine
+from interlock.detection.toolchains.node_versions import choose_node
 
 _NO_TESTS = re.compile(r"no tests? specified|^\s*(?:exit\s+\d|true|:)?\s*$", re.IGNORECASE)
 _BUILT = re.compile(r"^\.?/?(dist|lib|build|out|esm|cjs|es|umd|pkg)/")
@@ -29,14 +30,16 @@ def node_part(folder: ProjectFolder, machine: Machine) -> Part | None:
     manager, lock = _manager(folder, package)
     scripts = table(package.get("scripts"))
     tests, source = _tests(folder, package, manager)
-    missing = (
-        [] if machine.find("node") else [Missing("node", "install Node.js; on Debian: apt-get install nodejs npm")]
-    )
+    chosen = choose_node(folder, package, machine)
+    missing = list(chosen.missing)
     if manager == "bun" and not machine.find("bun"):
         missing.append(Missing("bun", "install bun: its lock file is the only one"))
     evidence = ["package.json", f"{manager}, by {lock}" if lock else f"{manager}, no lock file"]
     if package.get("workspaces") or folder.has("pnpm-workspace.yaml"):
         evidence.append("a workspace of several packages")
+    if isinstance(package.get("packageManager"), str):
+        evidence.append("packageManager, for corepack")
+    evidence += chosen.evidence
     has_packages = any(
         package.get(key) for key in ("dependencies", "devDependencies", "optionalDependencies", "workspaces")
     )
@@ -48,6 +51,7 @@ def node_part(folder: ProjectFolder, machine: Machine) -> Part | None:
         tests=tests if not tests.startswith("@") else f"{_call(manager, machine, package)} {tests[1:]}",
         tests_from=source,
         path=("node_modules/.bin",),
+        programs=chosen.programs,
         missing=tuple(missing),
         sources=folder.count(".js", ".mjs", ".cjs", ".ts", ".tsx", ".jsx", ".mts", ".cts"),
     )

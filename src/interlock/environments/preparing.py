@@ -18,6 +18,7 @@ from interlock.environments.collecting import collect
 from interlock.environments.keys import key_of, machine_facts, programs_in
 from interlock.environments.manifest import Manifest
 from interlock.environments.placing import FILES, HOME, Placed, place, remove
+from interlock.environments.search_path import folders_of, path_with
 from interlock.environments.sources import local_sources, package_sources
 from interlock.environments.store import EnvironmentStore
 from interlock.ports.environments import Progress
@@ -39,13 +40,19 @@ _QUIET = {
     "COREPACK_ENABLE_DOWNLOAD_PROMPT": "0",
     "POETRY_NO_INTERACTION": "1",
     "COMPOSER_NO_INTERACTION": "1",
+    "COMPOSER_ALLOW_SUPERUSER": "1",
 }
 # Folders of a home with packages, and the variables that make the tools use them offline.
+_CARGO = (("CARGO_HOME", "{home}/.cargo"), ("CARGO_NET_OFFLINE", "true"))
 _OF_HOME = (
-    (".cargo/registry", (("CARGO_HOME", "{home}/.cargo"), ("CARGO_NET_OFFLINE", "true"))),
-    ("go/pkg/mod", (("GOMODCACHE", "{home}/go/pkg/mod"), ("GOPROXY", "off"), ("GOFLAGS", "-mod=mod"))),
-    (".m2/repository", (("MAVEN_ARGS", "-o -Dmaven.repo.local={home}/.m2/repository"),)),
+    (".cargo/registry", _CARGO),
+    (".cargo/git", _CARGO),
+    ("go/pkg/mod", (("GOMODCACHE", "{home}/go/pkg/mod"), ("GOPROXY", "off"))),
+    (".m2/repository", (("MAVEN_REPOSITORY", "{home}/.m2/repository"),)),
+    (".m2/wrapper", (("MAVEN_USER_HOME", "{home}/.m2"),)),
     (".gradle/caches", (("GRADLE_RO_DEP_CACHE", "{home}/.gradle/caches"),)),
+    (".gradle/wrapper/dists", (("GRADLE_DISTRIBUTIONS", "{home}/.gradle/wrapper/dists"),)),
+    (".bundle/packages", (("BUNDLE_PATH", "{home}/.bundle/packages"),)),
     (".nuget/packages", (("NUGET_PACKAGES", "{home}/.nuget/packages"),)),
 )
 
@@ -79,6 +86,11 @@ class PackageInstaller:
         self._timeout_s = timeout_s
         self._sources = package_sources(env)
 
+    @property
+    def folders(self) -> tuple[str, ...]:
+        """Folders of the project's interpreters that must come first in PATH."""
+        return tuple(dict.fromkeys(folders_of(self.programs, self._env.get("PATH", os.defpath))))
+
     def key(self, inputs: str) -> str:
         """The key for dependency lists with this digest."""
         path = self._path()
@@ -110,6 +122,12 @@ class PackageInstaller:
             "npm_config_cache": str(making / _TMP / "npm"),
             "UV_CACHE_DIR": str(making / _TMP / "uv"),
         }
+        # Java asks the system for the home, and not the variable.
+        env["MAVEN_REPOSITORY"] = str(making / HOME / ".m2/repository")
+        env["MAVEN_USER_HOME"] = str(making / HOME / ".m2")
+        env["GRADLE_USER_HOME"] = str(making / HOME / ".gradle")
+        # rustup looks for its toolchains in the home, and this one is empty.
+        env.setdefault("RUSTUP_HOME", os.path.join(self._env.get("HOME", ""), ".rustup"))
         for name in ("VIRTUAL_ENV", "PYTHONPATH", "PYTHONDONTWRITEBYTECODE", "CARGO_HOME", "GOPATH", "GOFLAGS"):
             env.pop(name, None)
         return Job(
@@ -124,9 +142,7 @@ class PackageInstaller:
         )
 
     def _path(self) -> str:
-        """The interpreters of the project first."""
-        folders = [os.path.dirname(program) for program in self.programs]
-        return ":".join(dict.fromkeys((*folders, *self._env.get("PATH", os.defpath).split(":"))))
+        return path_with(self.programs, self._env.get("PATH", os.defpath))
 
     def _keep(self, key: str, checkout: Checkout, project: str, making: Path) -> Manifest:
         results = collect(checkout.path, checkout.tracked)
@@ -134,7 +150,7 @@ class PackageInstaller:
             target = making / FILES / path
             target.parent.mkdir(parents=True, exist_ok=True)
             os.rename(os.path.join(checkout.path, path), target)
-        home = tuple(pair for below, pairs in _OF_HOME if (making / HOME / below).is_dir() for pair in pairs)
+        found = (pair for below, pairs in _OF_HOME if (making / HOME / below).is_dir() for pair in pairs)
         manifest = Manifest(
             key=key,
             project=project,
@@ -145,7 +161,7 @@ class PackageInstaller:
             copied=results.copied,
             naming=results.naming,
             links=results.links,
-            home=home,
+            home=tuple(dict.fromkeys(found)),
             size=results.size,
             count=results.count,
             digest=results.digest,

@@ -27,7 +27,7 @@ class ProjectEnvironments:
 
     @property
     def digest(self) -> str:
-        parts = (*self._installer.commands, "", *self._path)
+        parts = (*self._installer.commands, "", *self._path, *self._installer.folders)
         return hashlib.sha256("\0".join(parts).encode()).hexdigest() if any(parts) else ""
 
     async def ready(
@@ -84,4 +84,4 @@ class ProjectEnvironments:
             if os.path.isfile(os.path.join(os.path.dirname(folder), "pyvenv.cfg")):
                 env = (*env, ("VIRTUAL_ENV", os.path.dirname(folder)))
         inside = tuple(folder for folder in path if folder.startswith(workspace.worktree + "/"))
-        return Surroundings(readable, env, inside, self._installer.programs)
+        return Surroundings(readable, env, (*inside, *self._installer.folders), self._installer.programs)

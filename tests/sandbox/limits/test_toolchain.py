@@ -177,3 +177,9 @@ def test_folders_with_keys_are_never_shown(tmp_path: Path) -> None:
     assert shown(tmp_path, ".ssh", ".aws/bin", ".config", ".local", ".local/share", "p/.interlock") == []
     make(tmp_path, "keys -> .ssh", ".config/composer/vendor/bin/tool")
     assert shown(tmp_path, "keys", ".config/composer/vendor/bin") == [".config/composer/vendor/bin"]
+
+
+def test_mavens_own_files_are_shown_and_not_its_settings_which_may_have_passwords() -> None:
+    paths = Toolchain({"HOME": "/nowhere", "PATH": "/usr/bin"}, ()).paths
+    expected = [path for path in ("/etc/maven/logging", "/etc/maven/m2.conf") if Path(path).exists()]
+    assert [path for path in paths if path.startswith("/etc/maven")] == expected

@@ -12,6 +12,7 @@ from interlock.cli.terminal.exits import APPROVAL, BLOCKED, DONE
 from interlock.cli.terminal.output import confirmed, paint, say, say_json
 from interlock.cli.terminal.signals import wake_main_thread_for_signals
 from interlock.cli.terminal.trial_steps import TrialSteps
+from interlock.detection.found import Detected
 from interlock.views.display import one_line, safe
 
 
@@ -39,6 +40,8 @@ def try_(args: TryArgs) -> int:
         )
     )
     shown.end()
+    if not trial.result.passed:
+        trial = _with_missing(trial, detected(project))
     if args.json:
         say_json(_as_dict(trial))
     else:
@@ -72,6 +75,12 @@ def _configure(project: Project, args: TryArgs) -> int | None:
         return APPROVAL
     accept(project, proposed)
     return None
+
+
+def _with_missing(trial: Trial, found: Detected) -> Trial:
+    """What the machine lacks comes first: the output seldom names it."""
+    missing = ((f"missing: {one.what}", one.remedy) for one in found.missing)
+    return Trial(trial.result, (*missing, *trial.reasons))
 
 
 def _as_dict(trial: Trial) -> dict[str, object]:

@@ -113,7 +113,7 @@ def _literal_argument(source: str, name: str) -> dict[str, object]:
     """The keys of a dictionary given to `setup()`. Values that are not literals are left empty: the name is enough."""
     try:
         module = ast.parse(source)
-    except (SyntaxError, ValueError, RecursionError):
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
         return {}
     assigned = {
         target.id: node.value

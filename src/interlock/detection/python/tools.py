@@ -94,7 +94,7 @@ def _nox(source: str) -> ToolPlan | None:
     """The texts that the test session of a noxfile gives to `session.install` and `session.run`."""
     try:
         module = ast.parse(source)
-    except (SyntaxError, ValueError, RecursionError):
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
     for node in ast.walk(module):
         if isinstance(node, ast.FunctionDef) and _TEST_NAMES.fullmatch(node.name):

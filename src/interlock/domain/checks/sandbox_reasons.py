@@ -36,7 +36,7 @@ _NO_NETWORK = re.compile(
     r"Network is unreachable|Could not resolve host|ENETUNREACH|nodename nor servname|"
     r"No address associated with hostname|"
     r"dial tcp: lookup|failed to lookup address information|UnknownHostException|Failed to download|"
-    r"Could not fetch URL|network is offline",
+    r"Could not fetch URL|network is offline|Could not reach host|no such host|could not be resolved: Cannot access",
 )
 _LOCAL = re.compile(
     r"(?:ECONNREFUSED|[Cc]onnection refused|Connect call failed|could not connect to server)"

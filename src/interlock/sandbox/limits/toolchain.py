@@ -23,12 +23,14 @@ _ETC = (
     "nsswitch.conf",
     "os-release",
     "passwd",
+    "php",
     "pki",
     "protocols",
     "services",
     "ssl",
 )
 _ETC_PREFIXES = ("java-",)  # Debian: configuration by version
+_ETC_INNER = ("maven/m2.conf", "maven/logging")  # without the settings: they may have passwords
 _SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store")
 _PREFIX_VARIABLES = ("VIRTUAL_ENV", "CONDA_PREFIX", "PYENV_ROOT", "RUSTUP_HOME", "JAVA_HOME", "GOROOT")
 _BESIDE_BIN = ("lib", "lib64", "libexec", "include")
@@ -109,6 +111,8 @@ class Toolchain:
                     self._links[place] = real
                 elif os.path.exists(place):
                     self._shown[place] = None
+        for name in _ETC_INNER:
+            self._show(f"/etc/{name}")
 
     def _folder_of_programs(self, folder: str, env: Mapping[str, str]) -> None:
         if folder in self._seen or not os.path.isdir(folder) or not self._may_mount(folder):
