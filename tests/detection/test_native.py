@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from interlock.detection.found import Missing, Part
-from tests.detection.machines import found
+from tests.detection.machines import Sample, found
 
 CODE = {"two.c": "int main(void) { return 0; }\n"}
 RUN = "cmake --build build -j2 && ctest --test-dir build --output-on-failure --no-tests=error"
@@ -71,13 +71,13 @@ def test_a_configure_script_that_must_be_made_needs_its_programs(tmp_path: Path)
 
 
 def test_cmake_comes_before_autotools_and_make(tmp_path: Path) -> None:
-    files = {**CODE, "CMakeLists.txt": "enable_testing()", "configure.ac": "", "Makefile": "test:\n\ttrue\n"}
+    files = {**CODE, "CMakeLists.txt": "enable_testing()", "configure.ac": "", "Makefile": "test:\n\t$(CC) a.c\n"}
     part = found(tmp_path, files)
     assert part.evidence == ("CMakeLists.txt", "also configure.ac", "also a Makefile")
 
 
 def test_a_makefile_beats_cmake_files_without_tests(tmp_path: Path) -> None:
-    part = found(tmp_path, {**CODE, "CMakeLists.txt": "project(two)", "Makefile": "check:\n\ttrue\n"})
+    part = found(tmp_path, {**CODE, "CMakeLists.txt": "project(two)", "Makefile": "check: a.o\n\ttrue\n"})
     assert (part.tests, part.tests_from) == ("make check", "the target check of the Makefile")
 
 
@@ -87,3 +87,9 @@ def test_a_machine_without_compiler_and_cmake_is_told_about_both(tmp_path: Path)
         Missing("cmake", "install cmake; on Debian: apt-get install cmake"),
         Missing("a C compiler", "install gcc or clang; on Debian: apt-get install build-essential"),
     )
+
+
+def test_a_makefile_that_compiles_nothing_is_no_build_of_c(tmp_path: Path) -> None:
+    sample = Sample(tmp_path)
+    sample.write({"tests/golden/a.cpp": "", "Makefile": "test:\n\tpytest\n", "a.py": "", "tests/test_a.py": ""})
+    assert [part.name for part in sample.detect().parts] == ["Python"]

@@ -1,5 +1,7 @@
 """Detects a C or C++ project: CMake, Meson, autotools or plain make."""
 
+import re
+
 from interlock.detection.development_tools import make_target
 from interlock.detection.folder import ProjectFolder
 from interlock.detection.found import Missing, Part
@@ -9,6 +11,8 @@ from interlock.detection.native.build import NativeBuild, compilers
 from interlock.detection.native.cmake import cmake_build
 from interlock.detection.native.meson import meson_build
 
+# A Makefile of another language starts no compiler of C: sources may be samples of tests.
+_COMPILES = re.compile(r"\$[({](?:CC|CXX|LD|AR)\b|\b(?:gcc|g\+\+|clang\+*|cc|c\+\+)\s|\.(?:o|c|cc|cpp|cxx)\b")
 _SOURCES = (".c", ".cc", ".cpp", ".cxx", ".h", ".hpp")
 
 
@@ -35,8 +39,8 @@ def native_part(folder: ProjectFolder, machine: Machine) -> Part | None:
 
 
 def _make(folder: ProjectFolder, machine: Machine) -> NativeBuild | None:
-    target = make_target(folder)
-    if not target:
+    target, text = make_target(folder), folder.text(folder.first("Makefile", "GNUmakefile", "makefile") or "Makefile")
+    if not target or not _COMPILES.search(text):
         return None
     missing = () if machine.find("make") else (Missing("make", "install it; on Debian: apt-get install make"),)
     return NativeBuild(
