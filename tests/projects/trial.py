@@ -36,13 +36,15 @@ class Outcome(Struct, frozen=True, kw_only=True):
     tried: bool  # `interlock try` passed
     gated: bool  # a ticket with the gate `tests` was merged
     counted: int  # tests that passed, as far as the output tells
+    fewest: int  # tests that pass when the suite runs completely
     seconds: float
     proposal: str = ""
     why: str = ""
 
     @property
     def succeeded(self) -> bool:
-        return self.tried and self.gated
+        """The gate passed, and no test is missing: a part of the suite is no success."""
+        return self.tried and self.gated and not 0 < self.counted < self.fewest
 
 
 def attempt(project: Project, place: Path) -> Outcome:
@@ -57,6 +59,7 @@ def attempt(project: Project, place: Path) -> Outcome:
             name=project.name,
             ecosystem=project.ecosystem,
             expected=project.expected,
+            fewest=project.passes,
             seconds=round(time.monotonic() - began, 1),
             **facts,  # pyright: ignore[reportArgumentType]
         )
@@ -80,8 +83,14 @@ def attempt(project: Project, place: Path) -> Outcome:
     plan = place / "plan.json"
     plan.write_text(json.dumps([TICKET]))
     gated = _interlock(("run", "--tickets", str(plan), "--approve", "all", "--json"), folder, home)
-    why = "" if gated.returncode == 0 else (gated.stdout + gated.stderr)[-400:]
+    why = "" if gated.returncode == 0 else _gate_output(folder, home)
     return outcome(proposal=proposal, counted=counted, tried=True, gated=gated.returncode == 0, why=why)
+
+
+def _gate_output(folder: Path, home: Path) -> str:
+    """Why the gate of the ticket failed, in one line."""
+    shown = _interlock(("tickets", "show", f"plan/{TICKET['id']}", "--output"), folder, home)
+    return " ".join(shown.stdout.split()[:120])
 
 
 def _interlock(words: Sequence[str], folder: Path, home: Path) -> "subprocess.CompletedProcess[str]":
@@ -139,9 +148,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         found = attempt(project, place)
         outcomes.append(found)
         mark = "ok  " if found.succeeded else "FAIL" if found.expected == "passes" else "told"
+        counted = f"{found.counted:6} of {found.fewest:<6}"
         print(
-            f"{mark} {found.name:20} {found.ecosystem:8} {found.seconds:6.1f} s {found.counted:6} {found.why[:150]}",
-            flush=True,
+            f"{mark} {found.name:20} {found.ecosystem:8} {found.seconds:6.1f} s {counted} {found.why[:200]}", flush=True
         )
         (place / "outcomes.json").write_bytes(msgspec_json.format(msgspec_json.encode(outcomes)))
     return _summary(outcomes)

@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from interlock.assembly.project import (
     Project,
@@ -33,9 +34,10 @@ from interlock.domain.values.gates import Gate, GateResult
 from interlock.environments.manifest import Manifest
 from interlock.environments.preparing import PackageInstaller
 from interlock.environments.ready import ProjectEnvironments
+from interlock.environments.sources import package_sources
 from interlock.environments.store import EnvironmentStore
 from interlock.errors import Misconfigured
-from interlock.ports.environments import Progress
+from interlock.ports.environments import InstallFailed, Progress
 from interlock.ports.processes import Finished, Sandbox
 from interlock.ports.workspaces import Workspace
 from interlock.runners.gate import not_run, to_result
@@ -111,6 +113,7 @@ def environments_of(
         sandbox,
         env,
         workspace.prepare,
+        sources=package_sources(os.environ),  # `env` is cleaned: it has no address of a mirror
         programs=programs,
         timeout_s=workspace.prepare_timeout_s,
     )
@@ -175,7 +178,10 @@ async def try_tests(
             ready = await opened.setup.made_ready(checkout, progress)
             if isinstance(ready, Finished):
                 result = not_run_setup(wanted, ready)
-                return Trial(result, _reasons(project, f"{ready.stdout}\n{ready.stderr}", checkout))
+                found = _reasons(
+                    project, f"{ready.stdout}\n{ready.stderr}", checkout, preparing=isinstance(ready, InstallFailed)
+                )
+                return Trial(result, found)
             progress(wanted)
             finished = await opened.sandbox.run(shell_job(ready, wanted, opened.env, timeout_s=timeout_s), on_output)
             result = to_result(finished, wanted)
@@ -198,7 +204,7 @@ async def find_lists(project: Project, ticket: tuple[str, str, int] | None) -> T
     async with _opened(project, lambda _: None) as opened:
         head = await opened.workspaces.survey()
         commit = head.commit if ticket is None else await opened.workspaces.attempt(*ticket)
-        lists = await opened.workspaces.dependency_lists(commit)
+        lists = await opened.environments.lists(commit)
         found = opened.environments.stored(lists)
         diff = await opened.workspaces.diff_of(head.commit, commit, lists.paths) if ticket and not found else ""
         return ToInstall(commit, found, diff)
@@ -209,7 +215,7 @@ async def install(
 ) -> Manifest | str:
     """Installs the packages of that commit: the person has just accepted them. A text says why it failed."""
     async with _opened(project, begins) as opened:
-        lists = await opened.workspaces.dependency_lists(wanted.commit)
+        lists = await opened.environments.lists(wanted.commit)
         made = await opened.environments.install(wanted.commit, lists, progress)
         return failure(made) if isinstance(made, Finished) else made
 
@@ -218,8 +224,11 @@ def not_run_setup(command: str, finished: Finished) -> GateResult:
     return not_run(Gate(command), failure(finished))
 
 
-def _reasons(project: Project, output: str, workspace: Workspace) -> tuple[tuple[str, str], ...]:
-    return tuple((one.what, one.remedy) for one in reasons(output, outside(project, workspace.path)))
+def _reasons(
+    project: Project, output: str, workspace: Workspace, *, preparing: bool = False
+) -> tuple[tuple[str, str], ...]:
+    facts = replace(outside(project, workspace.path), preparing=preparing)
+    return tuple((one.what, one.remedy) for one in reasons(output, facts))
 
 
 def outside(project: Project, worktree: str) -> Outside:

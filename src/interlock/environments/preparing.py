@@ -12,15 +12,15 @@ import time
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from interlock.environments.collecting import collect
 from interlock.environments.keys import key_of, machine_facts, programs_in
 from interlock.environments.manifest import Manifest
 from interlock.environments.placing import FILES, HOME, Placed, place, remove
-from interlock.environments.sources import local_sources, package_sources
+from interlock.environments.sources import local_sources
 from interlock.environments.store import EnvironmentStore
-from interlock.ports.environments import Progress
+from interlock.ports.environments import InstallFailed, Progress
 from interlock.ports.processes import Finished, Job, Sandbox
 
 _TMP = "tmp"
@@ -67,17 +67,18 @@ class PackageInstaller:
         env: Mapping[str, str],
         commands: Sequence[str],
         *,
+        sources: Mapping[str, str] | None = None,
         programs: Sequence[str] = (),
         timeout_s: float = 1800,
     ) -> None:
-        """`programs` are interpreters of the project that PATH does not name."""
+        """`sources` are variables with the addresses of packages. PATH does not name the interpreters in `programs`."""
         self.store = store
         self.commands = tuple(commands)
         self.programs = tuple(programs)
         self._sandbox = sandbox
         self._env = dict(env)
         self._timeout_s = timeout_s
-        self._sources = package_sources(env)
+        self._sources = dict(sources or {})
 
     def key(self, inputs: str) -> str:
         """The key for dependency lists with this digest."""
@@ -95,7 +96,7 @@ class PackageInstaller:
             progress(command)
             finished = await self._sandbox.run(self._job(command, checkout, making))
             if not finished.succeeded:
-                return finished
+                return InstallFailed(**structs.asdict(finished), command=command)
         progress("storing what was installed")
         return await asyncio.to_thread(self._keep, key, checkout, project, making)
 

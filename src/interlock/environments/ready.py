@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from interlock.environments.manifest import Manifest
 from interlock.environments.placing import remove
 from interlock.environments.preparing import Checkout, PackageInstaller
-from interlock.ports.environments import Progress
+from interlock.ports.environments import InstallFailed, Progress
 from interlock.ports.processes import Finished
 from interlock.ports.workspaces import DependencyLists, Surroundings, Workspace, Workspaces
 
@@ -32,18 +32,22 @@ class ProjectEnvironments:
     async def ready(self, workspace: Workspace, progress: Progress = lambda _: None) -> Surroundings | Finished:
         if not self._installer.commands:
             return self._surroundings(workspace)
-        lists = await self._workspaces.dependency_lists(workspace.base)
+        lists = await self.lists(workspace.base)
         found = await self.installed(workspace.base, lists, progress)
         if isinstance(found, Finished):
             return found
         placed = await asyncio.to_thread(self._installer.place, found, workspace.path)
         return self._surroundings(workspace, placed.readable, placed.env)
 
+    async def lists(self, commit: str | None = None) -> DependencyLists:
+        """The lists of a commit; without one, of the commit on which new work would start."""
+        return await self._workspaces.dependency_lists(commit, self._installer.commands)
+
     async def installed(self, commit: str, lists: DependencyLists, progress: Progress) -> Manifest | Finished:
         """The environment for these lists. New packages are installed only for the lists of the user's branch."""
         if (found := await asyncio.to_thread(self.stored, lists)) is not None:
             return found
-        own = await self._workspaces.dependency_lists()
+        own = await self.lists()
         if lists.digest != own.digest:
             return _not_installed(
                 "the work changed what the project installs, and packages are fetched only after a person has read it:"
@@ -70,6 +74,8 @@ class ProjectEnvironments:
         try:
             place = Checkout(checkout.path, checkout.worktree, checkout.read_only(), lists.tracked)
             return await self._installer.install(key, place, self._project, making, progress)
+        except OSError as error:
+            return _not_installed(f"the packages cannot be stored: {error.filename or store.folder}: {error.strerror}")
         finally:
             await self._workspaces.discard(checkout)
             await asyncio.to_thread(remove, making)
@@ -85,5 +91,7 @@ class ProjectEnvironments:
         return Surroundings(readable, env, inside, self._installer.programs)
 
 
-def _not_installed(why: str) -> Finished:
-    return Finished(status="error", exit_code=-1, signal=None, stdout="", stderr="", duration_ms=0, message=why)
+def _not_installed(why: str) -> InstallFailed:
+    return InstallFailed(
+        status="error", exit_code=-1, signal=None, stdout="", stderr="", duration_ms=0, message=why, command=""
+    )

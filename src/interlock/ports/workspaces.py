@@ -153,8 +153,11 @@ class Workspaces(Protocol):
         """Records that a setup made all files that are not in git."""
         ...
 
-    async def dependency_lists(self, commit: str | None = None) -> DependencyLists:
-        """Those of a commit; without one, of the commit on which new work would start."""
+    async def dependency_lists(self, commit: str | None = None, commands: Sequence[str] = ()) -> DependencyLists:
+        """Those of a commit; without one, of the commit on which new work would start.
+
+        `commands` install the packages: files that they name count as lists.
+        """
         ...
 
     async def checkout(self, commit: str | None = None) -> Workspace:

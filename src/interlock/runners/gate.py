@@ -14,7 +14,7 @@ from interlock.errors import Rejected
 from interlock.ports.processes import Finished, Sandbox
 from interlock.ports.secrets import NoVault, Vault
 from interlock.ports.workspaces import Workspace, Workspaces
-from interlock.runners.setup import WorkspaceSetup
+from interlock.runners.setup import WorkspaceSetup, failure
 from interlock.runners.shell_job import shell_job
 from interlock.views.display import quoted_path
 
@@ -65,8 +65,7 @@ class ShellGates:
             return not_run(wanted, "the gate has no command")
         workspace = await self._clean_tree(track, ticket.id, commit)
         if isinstance(workspace, Finished):
-            output = workspace.stderr.strip() or workspace.stdout.strip()
-            return not_run(wanted, f"the workspace's setup failed: {explain(workspace)}\n{output[-TAIL:]}")
+            return not_run(wanted, failure(workspace))
         cwd = folder_inside(workspace.path, wanted.cwd or ".")
         if cwd is None:
             return not_run(wanted, f"the gate's folder {wanted.cwd!r} is not a folder inside the worktree")

@@ -8,7 +8,7 @@ from hashlib import sha256
 
 from msgspec.structs import replace
 
-from interlock.ports.environments import Environments, Progress
+from interlock.ports.environments import Environments, InstallFailed, Progress
 from interlock.ports.processes import Finished, Sandbox
 from interlock.ports.workspaces import SetupDone, Surroundings, Workspace, Workspaces
 from interlock.runners.shell_job import shell_job
@@ -75,4 +75,7 @@ class WorkspaceSetup:
 def failure(finished: Finished) -> str:
     """Why a worktree could not be made ready, with the end of the output."""
     output = (finished.stderr.strip() or finished.stdout.strip())[-_TAIL:]
-    return "\n".join(filter(None, (f"the workspace's setup failed: {finished.ending}", output)))
+    what = "the workspace's setup failed"
+    if isinstance(finished, InstallFailed):
+        what = f"installing the packages failed: {finished.command}" if finished.command else "packages are missing"
+    return "\n".join(filter(None, (f"{what}: {finished.ending}", output)))

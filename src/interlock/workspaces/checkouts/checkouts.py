@@ -7,11 +7,11 @@ its name, and what a killed process left is removed by the next one.
 import hashlib
 import os
 import secrets
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
 from interlock.ports.workspaces import DependencyLists, Link, Workspace
-from interlock.workspaces.checkouts.clean_checkout import is_dependency_list
+from interlock.workspaces.checkouts.dependency_files import is_dependency_list, words_of
 from interlock.workspaces.checkouts.include import Trusts
 from interlock.workspaces.checkouts.relevant_parts import is_partly_relevant, relevant
 from interlock.workspaces.checkouts.worktrees import Worktrees
@@ -42,8 +42,12 @@ class Checkouts:
         await self._worktrees.remove(_TRACK, os.path.basename(checkout.worktree))
         await self._worktrees.close()
 
-    async def dependency_lists(self, commit: str, read: Read) -> DependencyLists:
-        """The lists in the project's folder. Of some files only the parts that decide what is installed count."""
+    async def dependency_lists(self, commit: str, read: Read, commands: Sequence[str]) -> DependencyLists:
+        """The lists in the project's folder. Of some files only the parts that decide what is installed count.
+
+        Files that the commands name count too.
+        """
+        named = words_of(commands)
         prefix = self._repository.place.prefix
         start = os.fsencode(f"{prefix}/") if prefix else b""
         form = ("-r", "-z", "--full-tree", "--format=%(objectname) %(path)")
@@ -55,7 +59,7 @@ class Checkouts:
                 continue
             path = full[len(start) :]
             tracked.append(path)
-            if not is_dependency_list(path):
+            if not is_dependency_list(path, named):
                 continue
             name = os.fsdecode(path)
             paths.append(name)
