@@ -24,10 +24,22 @@ def machine_facts(programs: Iterable[str]) -> str:
         real = os.path.realpath(program)
         try:
             status = os.stat(real)
-            facts.append(f"{real} {status.st_size} {status.st_mtime_ns}")
+            facts.append(f"{real} {status.st_size} {status.st_mtime_ns}{_chosen(real)}")
         except OSError:
             facts.append(real)
     return "\n".join(facts)
+
+
+def _chosen(program: str) -> str:
+    """The version that pyenv has chosen: its `python` is a script that never changes."""
+    folder, name = os.path.split(os.path.dirname(program))
+    if name != "shims":
+        return ""
+    try:
+        with open(os.path.join(folder, "version"), encoding="utf-8", errors="replace") as file:
+            return f" {file.read(1000).strip()}"
+    except OSError:
+        return ""
 
 
 def key_of(inputs: str, commands: Sequence[str], machine: str) -> str:

@@ -31,6 +31,7 @@ _QUIET = {
     "PIP_NO_CACHE_DIR": "1",
     "PIP_ROOT_USER_ACTION": "ignore",
     "UV_LINK_MODE": "copy",
+    "UV_PYTHON_DOWNLOADS": "never",  # into a home that is thrown away
     "npm_config_update_notifier": "false",
     "npm_config_fund": "false",
     "npm_config_audit": "false",
@@ -84,7 +85,8 @@ class PackageInstaller:
         """The key for dependency lists with this digest."""
         path = self._path()
         found = (_which(name, path) for name in programs_in(self.commands))
-        return key_of(inputs, self.commands, machine_facts([*self.programs, *(name for name in found if name)]))
+        machine = machine_facts([*self.programs, *(name for name in found if name)])
+        return key_of(inputs, self.commands, f"{machine}\n{self._env.get('PYENV_VERSION', '')}")
 
     async def install(
         self, key: str, checkout: Checkout, project: str, making: Path, progress: Progress = lambda _: None

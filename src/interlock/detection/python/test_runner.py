@@ -6,6 +6,7 @@ from msgspec import Struct
 
 from interlock.detection.folder import ProjectFolder, inner, texts
 from interlock.detection.python.declared import Declared, name_of
+from interlock.detection.python.own_commands import own_command
 from interlock.detection.python.tools import ToolPlan, hatch_scripts, pdm_scripts
 
 # Options and settings that exist only with a plugin: without it, pytest stops before the first test.
@@ -114,6 +115,8 @@ def runner_of(folder: ProjectFolder, found: Declared, plan: ToolPlan, known: fro
     more = tuple(
         _IMPORTED[name] for name in sorted(imports) if name in _IMPORTED and name_of(_IMPORTED[name]) not in known
     )
+    if command := own_command(folder, plan):
+        return Runner(command, f"the commands of {plan.tool}", more)
     if folder.has("manage.py"):
         return Runner("python manage.py test", "manage.py", more)
     return Runner(_unittest(folder, test_files), "tests of unittest", more)
@@ -148,7 +151,7 @@ def pytest_config(folder: ProjectFolder) -> tuple[str, str]:
 
 def _pytest(folder: ProjectFolder, config: str, test_files: list[str]) -> str:
     """With the folder of tests, unless the configuration names it: else files of the project are collected as tests."""
-    if re.search(r"^\s*testpaths\s*=", config, re.MULTILINE):
+    if re.search(r"^\s*testpaths\s*=|--doctest-(?:modules|glob|plus)", config, re.MULTILINE):
         return "python -m pytest"
     for name in ("tests", "test", "testing"):
         if any(path.startswith(f"{name}/") for path in test_files):
