@@ -44,7 +44,7 @@ class Outcome(Struct, frozen=True, kw_only=True):
     @property
     def succeeded(self) -> bool:
         """The gate passed, and no test is missing: a part of the suite is no success."""
-        return self.tried and self.gated and not 0 < self.counted < self.fewest
+        return self.tried and self.gated and self.counted >= self.fewest
 
 
 def attempt(project: Project, place: Path) -> Outcome:
@@ -127,7 +127,8 @@ def _passed(output: str) -> int:
         r"(\d+) passed",
         r"Ran (\d+) tests?",
         r"(\d+) passing",
-        r"# pass (\d+)",
+        r"# pass\s+(\d+)",
+        r"passing:\s+(\d+)",
         r"Tests:.*?(\d+) passed",
         r"test result: ok\. (\d+) passed",
         r"out of (\d+)\b",

@@ -29,7 +29,7 @@ from interlock.detection.detect import detect
 from interlock.detection.folder import ProjectFolder
 from interlock.detection.found import Detected, Proposal, proposal_of
 from interlock.detection.machine import Machine, without_own_environment
-from interlock.domain.checks.sandbox_reasons import Outside, explanation, reasons
+from interlock.domain.checks.sandbox_reasons import Outside, explanation, ran_no_test, reasons
 from interlock.domain.values.gates import Gate, GateResult
 from interlock.environments.manifest import Manifest
 from interlock.environments.preparing import PackageInstaller
@@ -48,6 +48,11 @@ from interlock.sandbox.limits.environment import clean_env
 from interlock.workspaces.git_workspaces import GitWorkspaces
 
 _TABLE = "workspace"
+_NO_TEST = "the command ended well and ran no test: name the right command in [workspace] tests of interlock.toml"
+_NO_SIGN = (
+    "the output names nothing that the sandbox hides or forbids; it has no terminal and none of your variables:"
+    " to compare, run the command outside Interlock"
+)
 
 
 def stable_env() -> dict[str, str]:
@@ -184,11 +189,20 @@ async def try_tests(
                 return Trial(result, found)
             progress(wanted)
             finished = await opened.sandbox.run(shell_job(ready, wanted, opened.env, timeout_s=timeout_s), on_output)
-            result = to_result(finished, wanted)
-            found = () if result.passed else _reasons(project, f"{finished.stdout}\n{finished.stderr}", checkout)
-            return Trial(result, found)
+            return _trial(project, finished, wanted, checkout)
         finally:
             await opened.workspaces.discard(checkout)
+
+
+def _trial(project: Project, finished: Finished, command: str, checkout: Workspace) -> Trial:
+    """A success without a single test is none: as a gate it would pass whatever the work is."""
+    result, output = to_result(finished, command), f"{finished.stdout}\n{finished.stderr}"
+    if result.passed and ran_no_test(output):
+        return Trial(replace(result, status="failed", explanation=_NO_TEST))
+    found = () if result.passed else _reasons(project, output, checkout)
+    if result.status == "failed" and not found:
+        result = replace(result, explanation="\n".join(filter(None, (result.explanation, _NO_SIGN))))
+    return Trial(result, found)
 
 
 class ToInstall(Struct, frozen=True):

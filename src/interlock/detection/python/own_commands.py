@@ -1,4 +1,4 @@
-"""The command of a project's own test runner, where tox, nox or Hatch name one that is neither pytest nor unittest."""
+"""The command of a project's own test runner, where tox or nox name one that is not pytest."""
 
 import posixpath
 import re
@@ -43,7 +43,7 @@ def _runs_tests(folder: ProjectFolder, place: str, command: str) -> str:
         rest = [word for word in words[1:] if not re.fullmatch(r"-[bBsEuIW]\w*", word)]
         if rest[:1] and rest[0].endswith(".py") and _is_for_tests(folder, place, rest[0]):
             return shlex.join(words)
-        if rest[:1] == ["-m"] and len(rest) > 1 and rest[1].split(".")[0] in (*_RUNNERS, "twisted"):
+        if rest[:1] == ["-m"] and len(rest) > 1 and rest[1].split(".")[0] in (*_RUNNERS, "unittest", "twisted"):
             return shlex.join(words)
     return ""
 

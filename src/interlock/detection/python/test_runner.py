@@ -1,6 +1,7 @@
 """Which program runs the tests of a Python project, and which plugins its configuration requires."""
 
 import re
+import shlex
 
 from msgspec import Struct
 
@@ -165,6 +166,13 @@ def _unittest(folder: ProjectFolder, test_files: list[str]) -> str:
             top = " -t ." if folder.has(f"{name}/__init__.py") else ""
             pattern = "" if any(re.search(r"/test[^/]*\.py$", path) for path in test_files) else " -p '*.py'"
             return f"python -m unittest discover -s {name}{top}{pattern}"
+    if test_files and all(path.startswith("src/") for path in test_files):
+        # Discovery enters packages only, and `src` is none. The first package may be below a namespace.
+        packages = (path.rpartition("/")[0] for path in folder.files if path.endswith("/__init__.py"))
+        top = next((package for package in packages if package.startswith("src/")), "")
+        return (
+            f"python -m unittest discover -s {shlex.quote(top)} -t src" if top else "python -m unittest discover -s src"
+        )
     return "python -m unittest discover"
 
 

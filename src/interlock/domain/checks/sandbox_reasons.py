@@ -76,6 +76,7 @@ _FIXTURE = re.compile(r"fixture '(\w+)' not found")
 _DISPLAY = re.compile(
     r"[Cc]annot open display|no display name and no \$DISPLAY|Missing X server|could not connect to display"
 )
+_LOCALE = re.compile(r"locale\.Error: unsuppor|setlocale: [^\n]{0,80}: cannot change locale")
 _SPACE = re.compile(r"No space left on device|ENOSPC")
 _FILES = re.compile(r"Too many open files|EMFILE")
 _THREADS = re.compile(
@@ -86,6 +87,18 @@ _THREADS = re.compile(
 def reasons(output: str, outside: Outside) -> tuple[Reason, ...]:
     """The likely reasons, each once, in the order in which people can act on them."""
     return tuple(dict.fromkeys(_found(output, outside)))[:MOST]
+
+
+_NOTHING = re.compile(
+    r"^Ran 0 tests in |^collected 0 items|^(?:=+ )?no tests ran in |^No tests? (?:files? )?found|^# tests 0$",
+    re.MULTILINE,
+)
+_SOMETHING = re.compile(r"^Ran [1-9]\d* tests? in |\b[1-9]\d* (?:passed|passing)\b|^# tests [1-9]", re.MULTILINE)
+
+
+def ran_no_test(output: str) -> bool:
+    """Whether a test runner says that it found no test, and none says otherwise. Some still report success."""
+    return _NOTHING.search(output) is not None and _SOMETHING.search(output) is None
 
 
 def explanation(found: tuple[Reason, ...]) -> str:
@@ -182,6 +195,11 @@ def _limits(output: str, outside: Outside) -> Iterator[Reason]:
     if _DISPLAY.search(output):
         yield Reason(
             "there is no display", "use a headless mode of the tests, such as QT_QPA_PLATFORM=offscreen or xvfb-run"
+        )
+    if _LOCALE.search(output):
+        yield Reason(
+            "a locale that the command sets is not installed on this machine",
+            "install it; on Debian: apt-get install locales-all",
         )
     if _SPACE.search(output):
         full = Reason("a temporary folder is full", "raise [limits] tmp_mb in your own settings")
