@@ -8,6 +8,7 @@ from interlock.detection.folder import ProjectFolder, inner, table, texts
 from interlock.detection.found import Missing, Part
 from interlock.detection.machine import Machine
 from interlock.detection.python.declared import Declared, declared, extras_of, groups_of, name_of
+from interlock.detection.python.imported_extras import with_imported_extras
 from interlock.detection.python.interpreters import interpreter_of, version_of
 from interlock.detection.python.test_runner import runner_of
 from interlock.detection.python.tools import ToolPlan, tool_plan
@@ -37,6 +38,7 @@ def python_part(folder: ProjectFolder, machine: Machine) -> Part | None:
     )
     if found.is_empty:
         found = _by_tool(folder, plan)
+    found = with_imported_extras(folder, found, {name_of(text) for text in _everything(folder, found, plan)})
     known = frozenset(name_of(text) for text in _everything(folder, found, plan))
     runner = runner_of(folder, found, plan, known)
     evidence = [_how_built(folder), *found.evidence]

@@ -5,9 +5,10 @@ import shlex
 
 from msgspec import Struct
 
-from interlock.detection.folder import ProjectFolder, inner, texts
+from interlock.detection.folder import ProjectFolder
 from interlock.detection.python.declared import Declared, name_of
 from interlock.detection.python.own_commands import own_command
+from interlock.detection.python.test_files import is_test, pytest_config
 from interlock.detection.python.tools import ToolPlan, hatch_scripts, pdm_scripts
 
 # Options and settings that exist only with a plugin: without it, pytest stops before the first test.
@@ -90,7 +91,7 @@ class Runner(Struct, frozen=True):
 
 def runner_of(folder: ProjectFolder, found: Declared, plan: ToolPlan, known: frozenset[str]) -> Runner:
     """`known` are the normalised names of everything that is declared."""
-    test_files = [path for path in folder.files if _is_test(path)]
+    test_files = [path for path in folder.files if is_test(path)]
     texts_of_tests = "\n".join(folder.text(path) for path in test_files[:_MOST_READ])
     config, place = pytest_config(folder)
     commands = (
@@ -121,33 +122,6 @@ def runner_of(folder: ProjectFolder, found: Declared, plan: ToolPlan, known: fro
     if folder.has("manage.py"):
         return Runner("python manage.py test", "manage.py", more)
     return Runner(_unittest(folder, test_files), "tests of unittest", more)
-
-
-def _is_test(path: str) -> bool:
-    parts = path.split("/")
-    name = parts[-1]
-    if not name.endswith(".py"):
-        return False
-    return bool(re.fullmatch(r"test.*\.py|.*_tests?\.py|conftest\.py", name)) or any(
-        part in ("tests", "test", "testing") for part in parts[:-1]
-    )
-
-
-def pytest_config(folder: ProjectFolder) -> tuple[str, str]:
-    """The text of pytest's configuration, and its file; empty without one."""
-    for name in ("pytest.ini", ".pytest.ini"):
-        if folder.has(name):
-            return folder.text(name), name
-    pyproject = inner(folder.toml("pyproject.toml"), "tool", "pytest")
-    if pyproject:
-        options = inner(pyproject, "ini_options") or pyproject
-        lines = (f"{key} = {' '.join(texts(value)) or value}" for key, value in options.items())
-        return "\n".join(lines), "pyproject.toml"
-    for name, section in (("tox.ini", "pytest"), ("setup.cfg", "tool:pytest")):
-        settings = folder.ini(name)
-        if settings.has_section(section):
-            return "\n".join(f"{key} = {value or ''}" for key, value in settings.items(section)), name
-    return "", ""
 
 
 def _pytest(folder: ProjectFolder, config: str, test_files: list[str]) -> str:
