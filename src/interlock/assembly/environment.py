@@ -183,9 +183,7 @@ async def try_tests(
             ready = await opened.setup.made_ready(checkout, progress)
             if isinstance(ready, Finished):
                 result = not_run_setup(wanted, ready)
-                found = _reasons(
-                    project, f"{ready.stdout}\n{ready.stderr}", checkout, preparing=isinstance(ready, InstallFailed)
-                )
+                found = _reasons(project, failure(ready), checkout, preparing=isinstance(ready, InstallFailed))
                 return Trial(result, found)
             progress(wanted)
             finished = await opened.sandbox.run(shell_job(ready, wanted, opened.env, timeout_s=timeout_s), on_output)

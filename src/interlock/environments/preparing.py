@@ -17,7 +17,7 @@ from msgspec import Struct, structs
 from interlock.environments.collecting import collect
 from interlock.environments.keys import key_of, machine_facts, programs_in
 from interlock.environments.manifest import Manifest
-from interlock.environments.placing import FILES, HOME, Placed, place, remove
+from interlock.environments.placing import FILES, HOME, Placed, place, remove, sweep
 from interlock.environments.sources import local_sources
 from interlock.environments.store import EnvironmentStore
 from interlock.ports.environments import InstallFailed, Progress
@@ -25,6 +25,7 @@ from interlock.ports.processes import Finished, Job, Sandbox
 
 _TMP = "tmp"
 _STOP = "set -e\n"
+_FEW_MB = 100
 _QUIET = {
     "PIP_NO_INPUT": "1",
     "PIP_DISABLE_PIP_VERSION_CHECK": "1",
@@ -98,7 +99,8 @@ class PackageInstaller:
             progress(command)
             finished = await self._sandbox.run(self._job(command, checkout, making))
             if not finished.succeeded:
-                return InstallFailed(**structs.asdict(finished), command=command)
+                hinted = structs.replace(finished, message=finished.message or _space_left(making))
+                return InstallFailed(**structs.asdict(hinted), command=command)
         progress("storing what was installed")
         return await asyncio.to_thread(self._keep, key, checkout, project, making)
 
@@ -156,6 +158,7 @@ class PackageInstaller:
         return self.store.keep(_only_results(making), manifest)
 
     def place(self, manifest: Manifest, folder: str) -> Placed:
+        sweep(self.store.folder)
         return place(self.store.folder, manifest, folder)
 
 
@@ -165,6 +168,12 @@ def _only_results(making: Path) -> Path:
         if inner.name not in (FILES, HOME):
             remove(inner)
     return making
+
+
+def _space_left(folder: Path) -> str:
+    """A hint if the disk is nearly full: programs such as `venv` do not show what their own processes said."""
+    left = shutil.disk_usage(folder).free // 1_000_000
+    return f"only {left} MB are free in {folder.parent.parent}" if left < _FEW_MB else ""
 
 
 def _which(name: str, path: str) -> str:

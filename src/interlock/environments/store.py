@@ -1,6 +1,7 @@
 """The environments of all projects, in the user's state folder: found by key, listed, removed by age and size."""
 
 import contextlib
+import errno
 import os
 import secrets
 import time
@@ -45,10 +46,15 @@ class EnvironmentStore:
     def keep(self, making: Path, manifest: Manifest) -> Manifest:
         """Adds a finished environment. If another process has added the same one first, that one counts."""
         (making / _MANIFEST).write_bytes(msgspec.msgpack.encode(manifest))
-        with contextlib.suppress(OSError):
-            making.rename(self.folder / manifest.key)
+        if (found := self.get(manifest.key)) is None:
+            self.remove(manifest.key)  # a folder with an unreadable manifest is no environment
+            with contextlib.suppress(OSError):
+                making.rename(self.folder / manifest.key)
+            found = self.get(manifest.key)
         remove(making)
-        return self.get(manifest.key) or manifest
+        if found is None:
+            raise OSError(errno.EIO, "the environment could not be added", str(self.folder / manifest.key))
+        return found
 
     def listed(self) -> list[Stored]:
         """All environments, the last used first."""

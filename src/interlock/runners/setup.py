@@ -78,4 +78,5 @@ def failure(finished: Finished) -> str:
     what = "the workspace's setup failed"
     if isinstance(finished, InstallFailed):
         what = f"installing the packages failed: {finished.command}" if finished.command else "packages are missing"
-    return "\n".join(filter(None, (f"{what}: {finished.ending}", output)))
+    hint = finished.message if finished.status == "exited" else ""
+    return "\n".join(filter(None, (f"{what}: {finished.ending}", hint, output)))

@@ -37,7 +37,7 @@ _NO_ANSWER = Reason(
     "check your network, the address of your mirror (PIP_INDEX_URL, ~/.npmrc) and its certificate (SSL_CERT_FILE)",
 )
 _DISK_FULL = Reason(
-    "the disk of Interlock's state folder is full",
+    "the disk of Interlock's state folder is full, or nearly so",
     "free some space ('interlock caches prune'), or put the folder on another disk with XDG_STATE_HOME",
 )
 _NO_NETWORK = re.compile(
@@ -77,7 +77,7 @@ _DISPLAY = re.compile(
     r"[Cc]annot open display|no display name and no \$DISPLAY|Missing X server|could not connect to display"
 )
 _LOCALE = re.compile(r"locale\.Error: unsuppor|setlocale: [^\n]{0,80}: cannot change locale")
-_SPACE = re.compile(r"No space left on device|ENOSPC")
+_SPACE = re.compile(r"No space left on device|ENOSPC|^only \d+ MB are free in ", re.MULTILINE)
 _FILES = re.compile(r"Too many open files|EMFILE")
 _THREADS = re.compile(
     r"can't start new thread|fork: retry: Resource temporarily unavailable|Resource temporarily unavailable.*fork"
