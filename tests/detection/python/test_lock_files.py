@@ -94,3 +94,11 @@ def test_tests_inside_a_namespace_are_discovered_from_its_first_package(tmp_path
 def test_doctests_of_all_modules_are_not_limited_to_the_folder_of_tests(tmp_path: Path, machine: Machine) -> None:
     files = {"pytest.ini": "[pytest]\naddopts = --doctest-modules\n", "tests/test_a.py": "", "pyproject.toml": PROJECT}
     assert part(tmp_path / "shop", machine, files).tests == "python -m pytest"
+
+
+def test_the_project_itself_is_not_fetched_by_its_name(tmp_path: Path, machine: Machine) -> None:
+    files = {"setup.py": "", "src/simplejson/__init__.py": "", "tests/test_a.py": "import simplejson\nimport mock\n"}
+    assert part(tmp_path / "shop", machine, files).prepare == (
+        VENV,
+        ".venv/bin/python -m pip install --quiet -e . mock",
+    )

@@ -99,7 +99,7 @@ def runner_of(folder: ProjectFolder, found: Declared, plan: ToolPlan, known: fro
         *hatch_scripts(folder.toml("pyproject.toml")),
         *pdm_scripts(folder.toml("pyproject.toml")),
     )
-    imports = frozenset(re.findall(r"^\s*(?:import|from)\s+(\w+)", texts_of_tests, re.MULTILINE))
+    imports = frozenset(re.findall(r"^\s*(?:import|from)\s+(\w+)", texts_of_tests, re.MULTILINE)) - _own(folder)
     uses_pytest = (
         place
         or "pytest" in known
@@ -122,6 +122,12 @@ def runner_of(folder: ProjectFolder, found: Declared, plan: ToolPlan, known: fro
     if folder.has("manage.py"):
         return Runner("python manage.py test", "manage.py", more)
     return Runner(_unittest(folder, test_files), "tests of unittest", more)
+
+
+def _own(folder: ProjectFolder) -> frozenset[str]:
+    """The packages and modules of the project itself: they are not installed by their names."""
+    tops = (path.removeprefix("src/").split("/")[0] for path in folder.files if path.endswith(".py"))
+    return frozenset(name.removesuffix(".py") for name in tops)
 
 
 def _pytest(folder: ProjectFolder, config: str, test_files: list[str]) -> str:
