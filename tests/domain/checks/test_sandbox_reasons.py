@@ -5,10 +5,10 @@ import pytest
 from interlock.domain.checks.sandbox_reasons import MOST, Outside, Reason, explanation, ran_no_test, reasons
 
 OUTSIDE = Outside(
-    exists=lambda path: path in ("/home/ann/data/big.csv", "/home/ann/shop/.env.test", "/etc/shadow"),
+    exists=lambda path: path in ("/people/ann/data/big.csv", "/people/ann/shop/.env.test", "/etc/shadow"),
     has_variable=lambda name: name == "SHOP_TOKEN",
-    program=lambda name: "/home/ann/bin/terraform" if name == "terraform" else "",
-    project="/home/ann/shop",
+    program=lambda name: "/people/ann/bin/terraform" if name == "terraform" else "",
+    project="/people/ann/shop",
     worktree="/state/worktrees/shop/t/T-1",
 )
 
@@ -38,11 +38,11 @@ def what(output: str) -> str:
         ("Error: spawn git-lfs ENOENT", "there is no program git-lfs in PATH"),
         (
             "FileNotFoundError: [Errno 2] No such file or directory: 'terraform'",
-            "terraform is /home/ann/bin/terraform on this machine, and the sandbox does not show that folder",
+            "terraform is /people/ann/bin/terraform on this machine, and the sandbox does not show that folder",
         ),
         (
-            "FileNotFoundError: [Errno 2] No such file or directory: '/home/ann/data/big.csv'",
-            "/home/ann/data/big.csv exists on this machine and is hidden or closed in the sandbox",
+            "FileNotFoundError: [Errno 2] No such file or directory: '/people/ann/data/big.csv'",
+            "/people/ann/data/big.csv exists on this machine and is hidden or closed in the sandbox",
         ),
         (
             "Error: ENOENT: no such file or directory, open '/state/worktrees/shop/t/T-1/.env.test'",
@@ -51,8 +51,8 @@ def what(output: str) -> str:
         ("No such file or directory: '/state/worktrees/shop/t/T-1/gone'", ""),
         ("No such file or directory: '/nowhere/at/all'", ""),
         (
-            "No such file or directory: '/home/ann/shop/src/a.py'",
-            "/home/ann/shop/src/a.py is in your own folder, which no command of a ticket sees",
+            "No such file or directory: '/people/ann/shop/src/a.py'",
+            "/people/ann/shop/src/a.py is in your own folder, which no command of a ticket sees",
         ),
         ("PermissionError: [Errno 13] Permission denied: '/dev/kvm'", "the device /dev/kvm is not there"),
         (
