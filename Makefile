@@ -15,10 +15,11 @@ PYTEST_ARGS ?=
 BENCH_ARGS ?=
 GUI_ARGS ?=
 MUTANTS_ARGS ?=
+PROJECTS_ARGS ?=
 # The rules and what people see of them: every branch must be run by a test.
 RULES := tests/domain tests/views tests/wire
 
-.PHONY: help release setup packages tracing demo test check mutants bench bench-check soak gui docs screenshots models test-model test-agents proto lock clean
+.PHONY: help release setup packages tracing demo test check mutants bench bench-check soak gui docs screenshots models test-model test-agents test-projects proto lock clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 20
@@ -114,6 +115,11 @@ test-agents: packages $(DEV_READY) ## tests with Claude Code, Codex and Gemini C
 	@mkdir -p build/agents && timeout 600 npm install --silent --no-audit --no-fund --prefix build/agents \
 	    @anthropic-ai/claude-code @openai/codex @google/gemini-cli
 	@INTERLOCK_AGENTS=$(CURDIR)/build/agents/node_modules/.bin timeout 600 $(PYTEST) -n 2 tests/hooks/test_real_agents.py $(PYTEST_ARGS)
+
+# Needs network: packages are fetched by name with pip, npm and apt-get. Downloads stay in build/projects.
+test-projects: packages $(DEV_READY) ## real projects: do their own tests run as a gate? half an hour (PROJECTS_ARGS="--only toolz")
+	@scripts/debian-packages $$($(BIN)/python -m tests.projects.trial --needs $(PROJECTS_ARGS))
+	@$(BIN)/python -m tests.projects.trial $(PROJECTS_ARGS)
 
 proto: $(DEV_READY) ## write the harness's messages anew from uitest.proto
 	@cd src && ../$(BIN)/python -m grpc_tools.protoc -I. --python_out=. --pyi_out=. interlock/uitest/uitest.proto

@@ -163,7 +163,7 @@ class FakeWorkspaces:
     async def note_setup(self, track: str, ticket: str, note: SetupDone) -> None:
         raise NotImplementedError
 
-    async def dependency_lists(self, commit: str | None = None) -> DependencyLists:
+    async def dependency_lists(self, commit: str | None = None, commands: Sequence[str] = ()) -> DependencyLists:
         return DependencyLists("lists", (), frozenset())
 
     async def checkout(self, commit: str | None = None) -> Workspace:

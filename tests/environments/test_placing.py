@@ -234,3 +234,28 @@ def test_the_first_of_two_equal_environments_counts(shop: Shop) -> None:
     first = shop.kept()
     shop.write("gen.py", "second")
     assert shop.kept() == first
+
+
+def test_ten_worktrees_need_hardly_more_disk_than_one(shop: Shop) -> None:
+    _venv(shop)
+    for number in range(20):
+        shop.write(f".venv/lib/site-packages/part{number}.bin", "x" * 100_000)
+    manifest = shop.kept()
+    places = [shop.worktree(f"w{number}", manifest)[0] / ".venv" for number in range(10)]
+    paths = [path for place_ in places for path in Path(os.path.realpath(place_)).rglob("*")]
+    files = [path.stat() for path in paths if path.is_file() and not path.is_symlink()]
+    once = {status.st_ino: status.st_size for status in files}
+    assert sum(once.values()) < 1.1 * manifest.size
+    assert sum(status.st_size for status in files) > 9 * manifest.size
+
+
+def test_what_a_killed_placing_left_goes_with_its_worktree(shop: Shop) -> None:
+    _venv(shop)
+    folder, placed = shop.worktree("one", shop.kept())
+    own = Path(placed.readable[0]).parent.parent
+    remove(own / FILES)  # it was killed before the packages were linked
+    sweep(shop.store.folder)
+    assert own.exists()
+    remove(folder)
+    sweep(shop.store.folder)
+    assert not own.exists()

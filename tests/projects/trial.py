@@ -1,6 +1,7 @@
 """The trial on real projects: from a fresh clone to their own tests as a gate, with one accepted proposal.
 
-`make test-projects` runs it. Packages are fetched by name, so it needs network and time; it is not part of `make test`.
+`make test-projects` runs it. The results are in `build/projects/outcomes.json`, the output in files beside it.
+Packages are fetched by name, so it needs network and time; it is not part of `make test`.
 Each project is tried as a new user would: `interlock try --yes` detects, proposes, installs and runs the tests; then a
 ticket with the gate `tests` changes one file and must be merged.
 """
@@ -27,6 +28,15 @@ INTERLOCK = Path(sys.executable).with_name("interlock")
 LIMIT_S = 1200
 TICKET = {"id": "T-1", "assigned_to": "shell", "script": "echo trial > interlock-trial.txt", "verify": "tests"}
 
+_TOOLS = {
+    "python": ("python3", ["python3", "python3-venv"]),
+    "npm": ("npm", ["nodejs", "npm"]),
+    "rust": ("cargo", ["cargo"]),
+    "go": ("go", ["golang-go"]),
+    "java": ("java", ["default-jdk-headless"]),
+    "c": ("cc", ["gcc", "libc6-dev"]),
+}
+
 
 class Outcome(Struct, frozen=True, kw_only=True):
     name: str
@@ -36,13 +46,15 @@ class Outcome(Struct, frozen=True, kw_only=True):
     tried: bool  # `interlock try` passed
     gated: bool  # a ticket with the gate `tests` was merged
     counted: int  # tests that passed, as far as the output tells
+    fewest: int  # tests that pass when the suite runs completely
     seconds: float
     proposal: str = ""
     why: str = ""
 
     @property
     def succeeded(self) -> bool:
-        return self.tried and self.gated
+        """The gate passed, and no test is missing: a part of the suite is no success."""
+        return self.tried and self.gated and self.counted >= self.fewest
 
 
 def attempt(project: Project, place: Path) -> Outcome:
@@ -57,6 +69,7 @@ def attempt(project: Project, place: Path) -> Outcome:
             name=project.name,
             ecosystem=project.ecosystem,
             expected=project.expected,
+            fewest=project.passes,
             seconds=round(time.monotonic() - began, 1),
             **facts,  # pyright: ignore[reportArgumentType]
         )
@@ -80,8 +93,14 @@ def attempt(project: Project, place: Path) -> Outcome:
     plan = place / "plan.json"
     plan.write_text(json.dumps([TICKET]))
     gated = _interlock(("run", "--tickets", str(plan), "--approve", "all", "--json"), folder, home)
-    why = "" if gated.returncode == 0 else (gated.stdout + gated.stderr)[-400:]
+    why = "" if gated.returncode == 0 else _gate_output(folder, home)
     return outcome(proposal=proposal, counted=counted, tried=True, gated=gated.returncode == 0, why=why)
+
+
+def _gate_output(folder: Path, home: Path) -> str:
+    """Why the gate of the ticket failed, in one line."""
+    shown = _interlock(("tickets", "show", f"plan/{TICKET['id']}", "--output"), folder, home)
+    return " ".join(shown.stdout.split()[:120])
 
 
 def _interlock(words: Sequence[str], folder: Path, home: Path) -> "subprocess.CompletedProcess[str]":
@@ -118,7 +137,8 @@ def _passed(output: str) -> int:
         r"(\d+) passed",
         r"Ran (\d+) tests?",
         r"(\d+) passing",
-        r"# pass (\d+)",
+        r"# pass\s+(\d+)",
+        r"passing:\s+(\d+)",
         r"Tests:.*?(\d+) passed",
         r"test result: ok\. (\d+) passed",
         r"out of (\d+)\b",
@@ -129,22 +149,41 @@ def _passed(output: str) -> int:
 def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", nargs="*", default=(), metavar="NAME", help="only these projects")
+    parser.add_argument("--ecosystem", nargs="*", default=(), metavar="NAME", help="only projects of these")
+    parser.add_argument("--needs", action="store_true", help="print the Debian packages that are missing, and end")
     parser.add_argument("--place", type=Path, default=Path("build/projects"), metavar="DIR", help="where to work")
     args = parser.parse_args(argv)
     place: Path = args.place.resolve()
     place.mkdir(parents=True, exist_ok=True)
-    chosen = [project for project in corpus().values() if not args.only or project.name in args.only]
+    chosen = [
+        project
+        for project in corpus().values()
+        if (not args.only or project.name in args.only) and (not args.ecosystem or project.ecosystem in args.ecosystem)
+    ]
+    if args.needs:
+        print(" ".join(debian_packages(chosen)))
+        return 0
     outcomes: list[Outcome] = []
-    for project in chosen:
+    for number, project in enumerate(chosen, 1):
+        print(f"{number} of {len(chosen)}: {project.name} {project.version}", file=sys.stderr, flush=True)
         found = attempt(project, place)
         outcomes.append(found)
         mark = "ok  " if found.succeeded else "FAIL" if found.expected == "passes" else "told"
+        counted = f"{found.counted:6} of {found.fewest:<6}"
         print(
-            f"{mark} {found.name:20} {found.ecosystem:8} {found.seconds:6.1f} s {found.counted:6} {found.why[:150]}",
-            flush=True,
+            f"{mark} {found.name:20} {found.ecosystem:8} {found.seconds:6.1f} s {counted} {found.why[:200]}", flush=True
         )
         (place / "outcomes.json").write_bytes(msgspec_json.format(msgspec_json.encode(outcomes)))
     return _summary(outcomes)
+
+
+def debian_packages(projects: Sequence[Project]) -> list[str]:
+    """What these projects need of Debian. An interpreter that came another way is left alone."""
+    needed = [package for project in projects for package in project.needs]
+    for ecosystem in dict.fromkeys(project.ecosystem for project in projects):
+        program, packages = _TOOLS[ecosystem]
+        needed += [] if shutil.which(program) else packages
+    return sorted(set(needed))
 
 
 def _summary(outcomes: Sequence[Outcome]) -> int:

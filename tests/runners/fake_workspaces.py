@@ -1,6 +1,7 @@
 """Workspaces without git: a commit is a folder's name, and showing it copies the folder."""
 
 import shutil
+from collections.abc import Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import cast
@@ -65,7 +66,7 @@ class FolderWorkspaces:
     async def note_setup(self, track: str, ticket: str, note: SetupDone) -> None:
         self._setups[track, ticket] = note.digest
 
-    async def dependency_lists(self, commit: str | None = None) -> DependencyLists:
+    async def dependency_lists(self, commit: str | None = None, commands: Sequence[str] = ()) -> DependencyLists:
         return DependencyLists("lists", (), frozenset())
 
     async def checkout(self, commit: str | None = None) -> Workspace:

@@ -124,6 +124,24 @@ def test_files_of_the_setup_stay_only_as_they_were_made(
     run(story())
 
 
+def test_files_of_the_setup_that_git_does_not_ignore_stay_too(desk: Desk) -> None:
+    async def story() -> None:
+        store = await desk.repository({"a.py": "ANSWER = 1\n"}).open()
+        await store.start_track("t")
+        workspace = await store.prepare("t", "T-1")
+        await _set_up(store, workspace)
+        Path(workspace.path, "a.py").write_text("ANSWER = 3\n")
+        saved = await store.save(workspace, "t", "T-1", 1, "x")
+        assert [one.path for one in await store.changes(workspace.base, saved.commit)] == ["a.py"]
+        assert (await store.show_tree("t", "T-1", saved.commit)).setup == "digest"
+        assert Path(workspace.path, "venv", "bin", "tool").read_text() == "trusted"
+        _rewrite_keeping_the_time(Path(workspace.path))
+        assert (await store.show_tree("t", "T-1", saved.commit)).setup == ""
+        assert not Path(workspace.path, "venv").exists()
+
+    run(story())
+
+
 def test_the_setup_counts_until_the_work_changes_what_it_reads(desk: Desk) -> None:
     async def story() -> None:
         store = await desk.repository(FILES).open()

@@ -30,14 +30,15 @@ from interlock.detection.detect import detect
 from interlock.detection.folder import ProjectFolder
 from interlock.detection.found import Detected, Proposal, proposal_of
 from interlock.detection.machine import Machine, without_own_environment
-from interlock.domain.checks.sandbox_reasons import Outside, explanation, reasons
+from interlock.domain.checks.sandbox_reasons import Outside, explanation, ran_no_test, reasons
 from interlock.domain.values.gates import Gate, GateResult
 from interlock.environments.manifest import Manifest
 from interlock.environments.preparing import PackageInstaller
-from interlock.environments.ready import ProjectEnvironments
+from interlock.environments.ready import CacheLimits, ProjectEnvironments
+from interlock.environments.sources import package_sources
 from interlock.environments.store import EnvironmentStore
 from interlock.errors import Misconfigured
-from interlock.ports.environments import Progress
+from interlock.ports.environments import InstallFailed, Progress
 from interlock.ports.processes import Finished, Sandbox
 from interlock.ports.services import Services
 from interlock.ports.workspaces import Workspace
@@ -51,6 +52,11 @@ from interlock.sandbox.limits.environment import clean_env
 from interlock.workspaces.git_workspaces import GitWorkspaces
 
 _TABLE = "workspace"
+_NO_TEST = "the command ended well and ran no test: name the right command in [workspace] tests of interlock.toml"
+_NO_SIGN = (
+    "the output names nothing that the sandbox hides or forbids; it has no terminal and none of your variables:"
+    " to compare, run the command outside Interlock"
+)
 
 
 def stable_env() -> dict[str, str]:
@@ -126,10 +132,12 @@ def environments_of(
         sandbox,
         env,
         workspace.prepare,
+        sources=package_sources(os.environ),  # `env` is cleaned: it has no address of a mirror
         programs=programs,
         timeout_s=workspace.prepare_timeout_s,
     )
-    return ProjectEnvironments(installer, workspaces, str(project.root), workspace.path)
+    limits = CacheLimits(workspace.cache_days, workspace.cache_mb)
+    return ProjectEnvironments(installer, workspaces, str(project.root), workspace.path, limits)
 
 
 def services_beside(
@@ -214,21 +222,29 @@ async def try_tests(
         try:
             ready = await opened.setup.made_ready(checkout, progress)
             if not isinstance(ready, Workspace):
-                output = f"{ready.stdout}\n{ready.stderr}" if isinstance(ready, Finished) else ""
-                return Trial(not_run(Gate(wanted), failure(ready)), _reasons(project, output, checkout))
+                found = _reasons(project, failure(ready), checkout, preparing=isinstance(ready, InstallFailed))
+                return Trial(not_run(Gate(wanted), failure(ready)), found)
             if opened.services is not None:
                 progress(f"starting {', '.join(opened.services.names)}")
             progress(wanted)
             job = shell_job(ready, wanted, opened.env, timeout_s=timeout_s)
             finished = await run_beside(opened.services, opened.sandbox, job, ready.path, on_output)
             versions = ToolVersions(opened.sandbox, opened.env, str(project.root), project.settings.workspace.path)
-            tools = await versions.used(ready, wanted)
-            result = replace(to_result(finished, wanted), tools=tools or UNSET)
-            output = f"{finished.stdout}\n{finished.stderr}\n{finished.message}"
-            found = () if result.passed else _reasons(project, output, checkout)
-            return Trial(result, found)
+            return _trial(project, finished, wanted, checkout, await versions.used(ready, wanted))
         finally:
             await opened.workspaces.discard(checkout)
+
+
+def _trial(project: Project, finished: Finished, command: str, checkout: Workspace, tools: tuple[str, ...]) -> Trial:
+    """A success without a single test is none: as a gate it would pass whatever the work is."""
+    result = replace(to_result(finished, command), tools=tools or UNSET)
+    output = f"{finished.stdout}\n{finished.stderr}\n{finished.message}"
+    if result.passed and ran_no_test(output):
+        return Trial(replace(result, status="failed", explanation=_NO_TEST))
+    found = () if result.passed else _reasons(project, output, checkout)
+    if result.status == "failed" and not found:
+        result = replace(result, explanation="\n".join(filter(None, (result.explanation, _NO_SIGN))))
+    return Trial(result, found)
 
 
 class ToInstall(Struct, frozen=True):
@@ -247,7 +263,7 @@ async def find_lists(project: Project, track: str = "", ticket: tuple[str, int] 
         if track:
             tip = opened.workspaces.attempt(track, *ticket) if ticket else opened.workspaces.track_commit(track)
             commit = await tip
-        lists = await opened.workspaces.dependency_lists(commit)
+        lists = await opened.environments.lists(commit)
         found = opened.environments.stored(lists)
         diff = await opened.workspaces.diff_of(head.commit, commit, lists.paths) if track and not found else ""
         return ToInstall(commit, found, diff)
@@ -258,13 +274,16 @@ async def install(
 ) -> Manifest | str:
     """Installs the packages of that commit: the person has just accepted them. A text says why it failed."""
     async with _opened(project, begins) as opened:
-        lists = await opened.workspaces.dependency_lists(wanted.commit)
+        lists = await opened.environments.lists(wanted.commit)
         made = await opened.environments.install(wanted.commit, lists, progress)
         return failure(made) if isinstance(made, Finished) else made
 
 
-def _reasons(project: Project, output: str, workspace: Workspace) -> tuple[tuple[str, str], ...]:
-    return tuple((one.what, one.remedy) for one in reasons(output, outside(project, workspace.path)))
+def _reasons(
+    project: Project, output: str, workspace: Workspace, *, preparing: bool = False
+) -> tuple[tuple[str, str], ...]:
+    facts = replace(outside(project, workspace.path), preparing=preparing)
+    return tuple((one.what, one.remedy) for one in reasons(output, facts))
 
 
 def outside(project: Project, worktree: str) -> Outside:

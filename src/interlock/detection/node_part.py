@@ -5,6 +5,7 @@ import re
 from interlock.detection.folder import ProjectFolder, inner, table, texts
 from interlock.detection.found import Missing, Part
 from interlock.detection.machine import Machine
+from interlock.detection.node_managers import manager_of
 from interlock.detection.toolchains.node_versions import choose_node
 
 _NO_TESTS = re.compile(r"no tests? specified|^\s*(?:exit\s+\d|true|:)?\s*$", re.IGNORECASE)
@@ -27,14 +28,14 @@ def node_part(folder: ProjectFolder, machine: Machine) -> Part | None:
     if not folder.has("package.json"):
         return None
     package = folder.json("package.json")
-    manager, lock = _manager(folder, package)
+    manager = manager_of(folder, package, machine)
     scripts = table(package.get("scripts"))
-    tests, source = _tests(folder, package, manager)
+    tests, source = _tests(folder, package)
     chosen = choose_node(folder, package, machine)
     missing = list(chosen.missing)
-    if manager == "bun" and not machine.find("bun"):
+    if manager.name == "bun" and not machine.find("bun"):
         missing.append(Missing("bun", "install bun: its lock file is the only one"))
-    evidence = ["package.json", f"{manager}, by {lock}" if lock else f"{manager}, no lock file"]
+    evidence = ["package.json", f"{manager.name}, by {manager.lock}" if manager.lock else "npm, no lock file"]
     if package.get("workspaces") or folder.has("pnpm-workspace.yaml"):
         evidence.append("a workspace of several packages")
     if isinstance(package.get("packageManager"), str):
@@ -46,71 +47,18 @@ def node_part(folder: ProjectFolder, machine: Machine) -> Part | None:
     return Part(
         name="Node",
         evidence=tuple(evidence),
-        prepare=(_install(folder, manager, lock, package, machine),) if has_packages or lock else (),
-        setup=(f"{_call(manager, machine, package)} run build",) if _needs_build(folder, package, scripts) else (),
-        tests=tests if not tests.startswith("@") else f"{_call(manager, machine, package)} {tests[1:]}",
+        prepare=manager.prepare if has_packages or manager.lock else (),
+        setup=(f"{manager.call} run build",) if _needs_build(folder, package, scripts) else (),
+        tests=tests if not tests.startswith("@") else f"{manager.call} {tests[1:]}",
         tests_from=source,
-        path=("node_modules/.bin",),
+        path=("node_modules/.bin", *manager.path),
         programs=chosen.programs,
         missing=tuple(missing),
         sources=folder.count(".js", ".mjs", ".cjs", ".ts", ".tsx", ".jsx", ".mts", ".cts"),
     )
 
 
-def _manager(folder: ProjectFolder, package: dict[str, object]) -> tuple[str, str]:
-    """The package manager and the file that decides it."""
-    named = package.get("packageManager")
-    locks = (
-        ("pnpm", "pnpm-lock.yaml"),
-        ("yarn", "yarn.lock"),
-        ("npm", "package-lock.json"),
-        ("npm", "npm-shrinkwrap.json"),
-        ("bun", "bun.lock"),
-        ("bun", "bun.lockb"),
-    )
-    found = [(manager, lock) for manager, lock in locks if folder.has(lock)]
-    if isinstance(named, str) and (match := re.match(r"(npm|pnpm|yarn|bun)@", named)):
-        return match[1], next((lock for manager, lock in found if manager == match[1]), "packageManager")
-    if found:
-        return found[0]
-    return ("pnpm", "pnpm-workspace.yaml") if folder.has("pnpm-workspace.yaml") else ("npm", "")
-
-
-def _version(manager: str, package: dict[str, object]) -> str:
-    named = package.get("packageManager")
-    match = re.match(rf"{manager}@(\d+(?:\.\d+)*)", named) if isinstance(named, str) else None
-    return match[1] if match else {"pnpm": "9", "yarn": "1"}.get(manager, "latest")
-
-
-def _call(manager: str, machine: Machine, package: dict[str, object]) -> str:
-    """How the manager runs a script. npm runs the scripts of all of them, and needs no second program."""
-    return manager if manager != "bun" and machine.find(manager) else "npm"
-
-
-def _install(folder: ProjectFolder, manager: str, lock: str, package: dict[str, object], machine: Machine) -> str:
-    version = _version(manager, package)
-    program = manager if machine.find(manager) else f"npx --yes {manager}@{version}"
-    match manager:
-        case "pnpm":
-            frozen = "--frozen-lockfile" if lock == "pnpm-lock.yaml" else "--no-lockfile"
-            # Real files in the project's folder: no store of another project is linked to.
-            return f'{program} install {frozen} --config.package-import-method=copy --store-dir "$TMPDIR/pnpm"'
-        case "yarn":
-            modern = not version.startswith("1") and (folder.has(".yarnrc.yml") or "packageManager" in package)
-            if modern:
-                return f"YARN_NODE_LINKER=node-modules {program} install --immutable"
-            return (
-                f"{program} install {'--frozen-lockfile' if lock == 'yarn.lock' else '--no-lockfile'} --non-interactive"
-            )
-        case "bun":
-            return "bun install --frozen-lockfile"
-        case _:
-            if lock in ("package-lock.json", "npm-shrinkwrap.json"):
-                return "npm ci --no-audit --no-fund"
-            return "npm install --no-audit --no-fund --no-package-lock"
-
-
-def _tests(folder: ProjectFolder, package: dict[str, object], manager: str) -> tuple[str, str]:
+def _tests(folder: ProjectFolder, package: dict[str, object]) -> tuple[str, str]:
     """The command, with `@` before a script of package.json; and where it comes from."""
     scripts = table(package.get("scripts"))
     for name in _SCRIPTS:

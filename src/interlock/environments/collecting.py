@@ -21,6 +21,7 @@ class Results(Struct, frozen=True):
     size: int
     count: int
     digest: str
+    compiles: bool  # something of the project itself was compiled
 
 
 def collect(folder: str, tracked: Collection[bytes]) -> Results:
@@ -36,7 +37,7 @@ def collect(folder: str, tracked: Collection[bytes]) -> Results:
         (linked if is_folder else copied).append(path)
     naming: list[bytes] = []
     links: list[bytes] = []
-    digest, size, count = hashlib.sha256(), 0, 0
+    digest, size, count, compiles = hashlib.sha256(), 0, 0, False
     for start in (*linked, *copied):
         for path, status in _everything(root, start):
             full = os.path.join(root, path)
@@ -51,7 +52,14 @@ def collect(folder: str, tracked: Collection[bytes]) -> Results:
                 digest.update(b"f" + path + b"\0" + f"{status.st_size} {status.st_mode}".encode())
                 if _read(full, digest.update, root, status.st_size):
                     naming.append(path)
-    return Results(*map(_names, (linked, copied, naming, links)), size=size, count=count, digest=digest.hexdigest())
+                compiles = compiles or _is_compiled(full, inside=start in linked)
+    return Results(
+        *map(_names, (linked, copied, naming, links)),
+        size=size,
+        count=count,
+        digest=digest.hexdigest(),
+        compiles=compiles,
+    )
 
 
 def _names(paths: list[bytes]) -> tuple[str, ...]:
@@ -101,6 +109,27 @@ def _read(path: bytes, add: Callable[[bytes], None], root: bytes, size: int) -> 
         while piece := file.read(_PIECE):
             add(piece)
     return size <= _MOST_TEXT and root in first and (b"\0" not in first or first.startswith(b"#!"))
+
+
+def _is_compiled(path: bytes, *, inside: bool) -> bool:
+    """Whether a file shows that the project itself was compiled.
+
+    Among the project's files that is a binary of a linker. Packages have such binaries too; there, an editable install
+    with a platform in its tag shows it.
+    """
+    if not inside:
+        with open(path, "rb") as file:
+            return file.read(4) == b"\x7fELF"
+    if not path.endswith(b".dist-info/direct_url.json"):
+        return False
+    with open(path, "rb") as file:
+        if not re.search(rb'"editable":\s*true', file.read(_PIECE)):
+            return False
+    try:
+        with open(os.path.join(os.path.dirname(path), b"WHEEL"), "rb") as file:
+            return b"-none-any" not in file.read(_PIECE)
+    except OSError:
+        return False
 
 
 def _leads_out(root: bytes, start: bytes, path: bytes, target: bytes) -> bool:

@@ -19,3 +19,5 @@ class Manifest(Struct, frozen=True, kw_only=True):
     size: int  # bytes
     count: int  # files
     digest: str  # of all results: names, kinds and contents
+    compiles: bool = False  # the project itself is compiled: results are valid only for `compiled`
+    compiled: tuple[tuple[str, str], ...] = ()  # source files for a compiler, and their digests

@@ -7,6 +7,7 @@ to the shared files, and a new text of the few files with that name.
 """
 
 import contextlib
+import errno
 import fcntl
 import hashlib
 import os
@@ -45,8 +46,9 @@ def place(store: Path, manifest: Manifest, worktree: str) -> Placed:
             continue
         inner = os.path.join(source, os.fsencode(path))
         if _is_named(manifest, path):
+            own.mkdir(parents=True, exist_ok=True)
+            (own / _OF).write_bytes(target)  # first: what a killed process left is removed with the worktree
             inner = _link_tree(manifest, source, os.fsencode(own / FILES), path, target)
-            (own / _OF).write_bytes(target)
         readable.append(os.fsdecode(inner))
         if path.rpartition("/")[2] == "node_modules":
             _link_entries(inner, place_)
@@ -109,8 +111,17 @@ def _link_tree(manifest: Manifest, source: bytes, own: bytes, path: str, worktre
                 elif inner in naming:
                     _copy(entry.path, target, manifest, worktree, names_folder=True)
                 else:
-                    os.link(entry.path, target, follow_symlinks=False)
+                    _link(entry.path, target)
     return os.path.join(own, start)
+
+
+def _link(source: bytes, target: bytes) -> None:
+    try:
+        os.link(source, target, follow_symlinks=False)
+    except OSError as error:  # the file system has no hard links, or no more for this file
+        if error.errno not in (errno.EPERM, errno.EOPNOTSUPP, errno.EMLINK):
+            raise
+        shutil.copy2(source, target, follow_symlinks=False)
 
 
 def _link_target(manifest: Manifest, path: bytes, target: bytes, worktree: bytes, links: frozenset[bytes]) -> bytes:

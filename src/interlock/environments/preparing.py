@@ -12,26 +12,28 @@ import time
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from interlock.environments.collecting import collect
 from interlock.environments.keys import key_of, machine_facts, programs_in
 from interlock.environments.manifest import Manifest
-from interlock.environments.placing import FILES, HOME, Placed, place, remove
+from interlock.environments.placing import FILES, HOME, Placed, place, remove, sweep
 from interlock.environments.search_path import folders_of, path_with
-from interlock.environments.sources import local_sources, package_sources
+from interlock.environments.sources import local_sources
 from interlock.environments.store import EnvironmentStore
-from interlock.ports.environments import Progress
+from interlock.ports.environments import InstallFailed, Progress
 from interlock.ports.processes import Finished, Job, Sandbox
 
 _TMP = "tmp"
 _STOP = "set -e\n"
+_FEW_MB = 100
 _QUIET = {
     "PIP_NO_INPUT": "1",
     "PIP_DISABLE_PIP_VERSION_CHECK": "1",
     "PIP_NO_CACHE_DIR": "1",
     "PIP_ROOT_USER_ACTION": "ignore",
     "UV_LINK_MODE": "copy",
+    "UV_PYTHON_DOWNLOADS": "never",  # into a home that is thrown away
     "npm_config_update_notifier": "false",
     "npm_config_fund": "false",
     "npm_config_audit": "false",
@@ -64,6 +66,7 @@ class Checkout(Struct, frozen=True):
     root: str  # the whole checkout
     readable: tuple[str, ...]
     tracked: Collection[bytes]  # by their paths from `path`
+    compiled: tuple[tuple[str, str], ...] = ()  # source files for a compiler, and their digests
 
 
 class PackageInstaller:
@@ -74,17 +77,18 @@ class PackageInstaller:
         env: Mapping[str, str],
         commands: Sequence[str],
         *,
+        sources: Mapping[str, str] | None = None,
         programs: Sequence[str] = (),
         timeout_s: float = 1800,
     ) -> None:
-        """`programs` are interpreters of the project that PATH does not name."""
+        """`sources` are variables with the addresses of packages. PATH does not name the interpreters in `programs`."""
         self.store = store
         self.commands = tuple(commands)
         self.programs = tuple(programs)
         self._sandbox = sandbox
         self._env = dict(env)
         self._timeout_s = timeout_s
-        self._sources = package_sources(env)
+        self._sources = dict(sources or {})
 
     @property
     def folders(self) -> tuple[str, ...]:
@@ -95,7 +99,8 @@ class PackageInstaller:
         """The key for dependency lists with this digest."""
         path = self._path()
         found = (_which(name, path) for name in programs_in(self.commands))
-        return key_of(inputs, self.commands, machine_facts([*self.programs, *(name for name in found if name)]))
+        machine = machine_facts([*self.programs, *(name for name in found if name)])
+        return key_of(inputs, self.commands, f"{machine}\n{self._env.get('PYENV_VERSION', '')}")
 
     async def install(
         self, key: str, checkout: Checkout, project: str, making: Path, progress: Progress = lambda _: None
@@ -107,7 +112,8 @@ class PackageInstaller:
             progress(command)
             finished = await self._sandbox.run(self._job(command, checkout, making))
             if not finished.succeeded:
-                return finished
+                hinted = structs.replace(finished, message=finished.message or _space_left(making))
+                return InstallFailed(**structs.asdict(hinted), command=command)
         progress("storing what was installed")
         return await asyncio.to_thread(self._keep, key, checkout, project, making)
 
@@ -165,10 +171,13 @@ class PackageInstaller:
             size=results.size,
             count=results.count,
             digest=results.digest,
+            compiles=results.compiles,
+            compiled=checkout.compiled,
         )
         return self.store.keep(_only_results(making), manifest)
 
     def place(self, manifest: Manifest, folder: str) -> Placed:
+        sweep(self.store.folder)
         return place(self.store.folder, manifest, folder)
 
 
@@ -178,6 +187,12 @@ def _only_results(making: Path) -> Path:
         if inner.name not in (FILES, HOME):
             remove(inner)
     return making
+
+
+def _space_left(folder: Path) -> str:
+    """A hint if the disk is nearly full: programs such as `venv` do not show what their own processes said."""
+    left = shutil.disk_usage(folder).free // 1_000_000
+    return f"only {left} MB are free in {folder.parent.parent}" if left < _FEW_MB else ""
 
 
 def _which(name: str, path: str) -> str:

@@ -42,6 +42,9 @@ def package_sources(env: Mapping[str, str]) -> dict[str, str]:
     home = env.get("HOME", "")
     found = {**_of_pip(home, env), **_of_npm(home)}
     found |= {name: value for name, value in env.items() if name in _NAMES}
+    for name in ("SSL_CERT_FILE", "REQUESTS_CA_BUNDLE"):  # other tools do not read the configuration of pip
+        if (certificate := found.get("PIP_CERT")) and name not in found:
+            found[name] = certificate
     return {name: value for name, value in found.items() if value and not _HAS_PASSWORD.search(value)}
 
 

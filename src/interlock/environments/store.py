@@ -1,6 +1,7 @@
 """The environments of all projects, in the user's state folder: found by key, listed, removed by age and size."""
 
 import contextlib
+import errno
 import os
 import secrets
 import time
@@ -45,10 +46,15 @@ class EnvironmentStore:
     def keep(self, making: Path, manifest: Manifest) -> Manifest:
         """Adds a finished environment. If another process has added the same one first, that one counts."""
         (making / _MANIFEST).write_bytes(msgspec.msgpack.encode(manifest))
-        with contextlib.suppress(OSError):
-            making.rename(self.folder / manifest.key)
+        if (found := self.get(manifest.key)) is None:
+            self.remove(manifest.key)  # a folder with an unreadable manifest is no environment
+            with contextlib.suppress(OSError):
+                making.rename(self.folder / manifest.key)
+            found = self.get(manifest.key)
         remove(making)
-        return self.get(manifest.key) or manifest
+        if found is None:
+            raise OSError(errno.EIO, "the environment could not be added", str(self.folder / manifest.key))
+        return found
 
     def listed(self) -> list[Stored]:
         """All environments, the last used first."""
@@ -59,8 +65,13 @@ class EnvironmentStore:
                     found.append(Stored(manifest, _time_of(folder / _USED) or manifest.made_at))
         return sorted(found, key=lambda stored: -stored.used_at)
 
-    def prune(self, *, older_than_days: float | None = None, larger_than_mb: float | None = None) -> list[Manifest]:
-        """Removes environments that were not used for so long, then the least used ones until the rest is so small."""
+    def prune(
+        self, *, older_than_days: float | None = None, larger_than_mb: float | None = None, spare_s: float = 0
+    ) -> list[Manifest]:
+        """Removes environments that were not used for so long, then the least used ones until the rest is so small.
+
+        Those that were used in the last `spare_s` seconds stay: a worktree may still need them.
+        """
         self.clean()
         gone: list[Manifest] = []
         kept: list[Stored] = []
@@ -76,6 +87,8 @@ class EnvironmentStore:
                 left -= stored.manifest.size
                 if left < 0:
                     gone.append(stored.manifest)
+        used = {stored.manifest.key for stored in kept if stored.used_at > time.time() - spare_s}
+        gone = [manifest for manifest in gone if manifest.key not in used]
         for manifest in gone:
             self.remove(manifest.key)
         return gone

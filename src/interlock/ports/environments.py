@@ -11,6 +11,12 @@ Progress = Callable[[str], None]
 """Receives what is being done now, in a few words."""
 
 
+class InstallFailed(Finished, frozen=True, kw_only=True):
+    """A command of the prepare phase failed. It had network, and no command of a ticket ran."""
+
+    command: str
+
+
 class Environments(Protocol):
     """Makes packages available in worktrees; installs them first if nobody has."""
 

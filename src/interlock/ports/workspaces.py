@@ -29,6 +29,7 @@ class DependencyLists(Struct, frozen=True):
     digest: str
     files: tuple[tuple[str, str], ...]  # the path of each list, and a digest of what counts in it
     tracked: frozenset[bytes]  # all files of the project in that commit
+    compiled: tuple[tuple[str, str], ...] = ()  # source files for a compiler, and their digests
 
     @property
     def paths(self) -> tuple[str, ...]:
@@ -37,6 +38,10 @@ class DependencyLists(Struct, frozen=True):
     def changed_from(self, before: "DependencyLists") -> tuple[str, ...]:
         """The lists that were added, changed or removed since then."""
         return tuple(sorted({path for path, _ in {*self.files} ^ {*before.files}}))
+
+    def recompiled_from(self, before: "DependencyLists") -> tuple[str, ...]:
+        """The source files for a compiler that were added, changed or removed since then."""
+        return tuple(sorted({path for path, _ in {*self.compiled} ^ {*before.compiled}}))
 
 
 class Workspace(Struct, frozen=True):
@@ -161,8 +166,11 @@ class Workspaces(Protocol):
         """Records that a setup made all files that are not in git."""
         ...
 
-    async def dependency_lists(self, commit: str | None = None) -> DependencyLists:
-        """Those of a commit; without one, of the commit on which new work would start."""
+    async def dependency_lists(self, commit: str | None = None, commands: Sequence[str] = ()) -> DependencyLists:
+        """Those of a commit; without one, of the commit on which new work would start.
+
+        `commands` install the packages: files that they name count as lists.
+        """
         ...
 
     async def checkout(self, commit: str | None = None) -> Workspace:

@@ -17,7 +17,7 @@ from interlock.ports.secrets import NoVault, Vault
 from interlock.ports.services import Services
 from interlock.ports.workspaces import Workspace, Workspaces
 from interlock.runners.services import run_beside
-from interlock.runners.setup import WorkspaceSetup
+from interlock.runners.setup import WorkspaceSetup, failure
 from interlock.runners.shell_job import shell_job
 from interlock.runners.tool_versions import ToolVersions
 from interlock.views.display import quoted_path
@@ -86,8 +86,7 @@ class ShellGates:
         if isinstance(workspace, NewPackages):
             return await self._not_accepted(track, ticket.id, wanted, workspace, commit)
         if isinstance(workspace, Finished):
-            output = workspace.stderr.strip() or workspace.stdout.strip()
-            return not_run(wanted, f"the workspace's setup failed: {explain(workspace)}\n{output[-TAIL:]}")
+            return not_run(wanted, failure(workspace))
         cwd = folder_inside(workspace.path, wanted.cwd or ".")
         if cwd is None:
             return not_run(wanted, f"the gate's folder {wanted.cwd!r} is not a folder inside the worktree")

@@ -9,7 +9,7 @@ from hashlib import sha256
 from msgspec.structs import replace
 
 from interlock.domain.values.gates import NewPackages
-from interlock.ports.environments import Environments, Progress
+from interlock.ports.environments import Environments, InstallFailed, Progress
 from interlock.ports.processes import Finished, Sandbox
 from interlock.ports.workspaces import SetupDone, Surroundings, Workspace, Workspaces
 from interlock.runners.shell_job import shell_job
@@ -87,4 +87,8 @@ def failure(finished: Finished | NewPackages) -> str:
             f" ({', '.join(finished.lists[:5])}): read them, then run 'interlock prepare TRACK' and retry the ticket"
         )
     output = (finished.stderr.strip() or finished.stdout.strip())[-_TAIL:]
-    return "\n".join(filter(None, (f"the workspace's setup failed: {finished.ending}", output)))
+    what = "the workspace's setup failed"
+    if isinstance(finished, InstallFailed):
+        what = f"installing the packages failed: {finished.command}" if finished.command else "packages are missing"
+    hint = finished.message if finished.status == "exited" else ""
+    return "\n".join(filter(None, (f"{what}: {finished.ending}", hint, output)))

@@ -283,8 +283,8 @@ class GitWorkspaces:
         await self._now.worktrees.note_setup(track, ticket, note)
 
     @_translate_os_errors
-    async def dependency_lists(self, commit: str | None = None) -> DependencyLists:
-        return await self._now.checkouts.dependency_lists(commit or await self._head(), self.read)
+    async def dependency_lists(self, commit: str | None = None, commands: Sequence[str] = ()) -> DependencyLists:
+        return await self._now.checkouts.dependency_lists(commit or await self._head(), self.read, commands)
 
     @_translate_os_errors
     async def attempt(self, track: str, ticket: str, attempt: int) -> str:

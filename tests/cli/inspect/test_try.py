@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import sys
 from pathlib import Path
 
@@ -213,4 +214,26 @@ def test_packages_that_were_deleted_are_installed_again_for_the_next_gate(packag
     assert packaged.run("approvals", "answer", "A-2", "retry").code == 0
     assert packaged.run("resume").code == 4
     runs = packaged.run("tickets", "show", "plan/T-1", "--output", "--json").json
-    assert [run["stdout"] for run in (runs if isinstance(runs, list) else runs["output"])] == ["tea\n", "tea\n"]
+    assert [run["stdout"] for run in runs] == ["tea\n", "tea\n"]
+
+
+@pytest.mark.skipif(not shutil.which("cc"), reason="there is no C compiler")
+def test_a_gate_never_tests_what_was_compiled_from_other_sources(project: Project) -> None:
+    project.write("native.c", "int f(void) { return 1; }\n")
+    project.write("note.txt", "")
+    check = "python3 -c \"import ctypes; print(ctypes.CDLL('./native.so').f())\""
+    configured(project, 'prepare = ["cc -shared -fPIC -o native.so native.c"]')
+    plain = {**shell("T-1", "echo more >> note.txt"), "verify": [check]}
+    changed = {**shell("T-2", "sed -i s/1/2/ native.c"), "verify": [check], "depends_on": ["T-1"]}
+    project.write("plan.json", json.dumps([plain, changed]))
+    assert project.run("run", "--tickets", "plan.json").code == 4
+    assert project.run("approvals", "answer", "A-1", "approve").code == 0
+    assert project.run("resume").code == 4
+    assert project.run("approvals", "answer", "A-2", "approve").code == 0
+    assert project.run("resume").code == 4
+    shown = project.run("approvals", "show", "A-3")
+    assert "+int f(void) { return 2; }" in shown.out
+    assert project.run("approvals", "answer", "A-3", "retry").code == 0
+    assert project.run("resume").code == 0
+    outputs = [project.run("tickets", "show", f"plan/{name}", "--output", "--json").json for name in ("T-1", "T-2")]
+    assert [runs[-1]["stdout"] for runs in outputs] == ["1\n", "2\n"]

@@ -2,13 +2,13 @@
 
 import pytest
 
-from interlock.domain.checks.sandbox_reasons import MOST, Outside, Reason, explanation, reasons
+from interlock.domain.checks.sandbox_reasons import MOST, Outside, Reason, explanation, ran_no_test, reasons
 
 OUTSIDE = Outside(
-    exists=lambda path: path in ("/users/ann/data/big.csv", "/users/ann/shop/.env.test", "/etc/shadow"),
+    exists=lambda path: path in ("/people/ann/data/big.csv", "/people/ann/shop/.env.test", "/etc/shadow"),
     has_variable=lambda name: name == "SHOP_TOKEN",
-    program=lambda name: "/users/ann/bin/terraform" if name == "terraform" else "",
-    project="/users/ann/shop",
+    program=lambda name: "/people/ann/bin/terraform" if name == "terraform" else "",
+    project="/people/ann/shop",
     worktree="/state/worktrees/shop/t/T-1",
 )
 
@@ -38,11 +38,11 @@ def what(output: str) -> str:
         ("Error: spawn git-lfs ENOENT", "there is no program git-lfs in PATH"),
         (
             "FileNotFoundError: [Errno 2] No such file or directory: 'terraform'",
-            "terraform is /users/ann/bin/terraform on this machine, and the sandbox does not show that folder",
+            "terraform is /people/ann/bin/terraform on this machine, and the sandbox does not show that folder",
         ),
         (
-            "FileNotFoundError: [Errno 2] No such file or directory: '/users/ann/data/big.csv'",
-            "/users/ann/data/big.csv exists on this machine and is hidden or closed in the sandbox",
+            "FileNotFoundError: [Errno 2] No such file or directory: '/people/ann/data/big.csv'",
+            "/people/ann/data/big.csv exists on this machine and is hidden or closed in the sandbox",
         ),
         (
             "Error: ENOENT: no such file or directory, open '/state/worktrees/shop/t/T-1/.env.test'",
@@ -51,8 +51,8 @@ def what(output: str) -> str:
         ("No such file or directory: '/state/worktrees/shop/t/T-1/gone'", ""),
         ("No such file or directory: '/nowhere/at/all'", ""),
         (
-            "No such file or directory: '/users/ann/shop/src/a.py'",
-            "/users/ann/shop/src/a.py is in your own folder, which no command of a ticket sees",
+            "No such file or directory: '/people/ann/shop/src/a.py'",
+            "/people/ann/shop/src/a.py is in your own folder, which no command of a ticket sees",
         ),
         ("PermissionError: [Errno 13] Permission denied: '/dev/kvm'", "the device /dev/kvm is not there"),
         (
@@ -114,3 +114,28 @@ def test_without_knowledge_of_the_machine_only_the_output_counts() -> None:
     known = reasons("KeyError: 'SHOP_TOKEN'\nsh: 1: terraform: not found\n'/etc/shadow'", Outside())
     assert [reason.what for reason in known] == ["there is no program terraform in PATH"]
     assert reasons("Permission denied: '/etc/shadow'", Outside()) == ()
+
+
+def test_a_failed_installation_is_not_explained_by_the_walls_of_gates() -> None:
+    preparing = Outside(preparing=True)
+    [no_answer] = reasons("error: Failed to download `pyyaml==6.0.3`", preparing)
+    [full] = reasons("OSError: [Errno 28] No space left on device", preparing)
+    assert no_answer.what == "a server of packages could not be reached, though installing has network"
+    assert full.what == "the disk of Interlock's state folder is full, or nearly so"
+    assert reasons("only 3 MB are free in /state/environments", preparing) == (full,)
+
+
+@pytest.mark.parametrize(
+    ("output", "nothing"),
+    [
+        ("Ran 0 tests in 0.000s\n\nOK\n", True),
+        ("collected 0 items\n\n=== no tests ran in 0.01s ===\n", True),
+        ("# tests 0\n# pass 0\n", True),
+        ("Ran 0 tests in 0.000s\nRan 3 tests in 0.1s\n", False),
+        ("Ran 12 tests in 0.1s\n", False),
+        ("4 passed in 0.1s", False),
+        ("", False),
+    ],
+)
+def test_a_run_without_a_single_test_is_recognised(output: str, nothing: bool) -> None:
+    assert ran_no_test(output) is nothing

@@ -29,6 +29,11 @@ def test_nothing_of_home_without_a_reason(tmp_path: Path) -> None:
     assert shown(tmp_path) == []
 
 
+def test_the_version_of_the_system_is_shown_because_pip_reads_it(tmp_path: Path) -> None:
+    paths = Toolchain({"HOME": str(tmp_path), "PATH": "/usr/bin"}, ("/usr/bin/env",)).paths
+    assert ("/etc/debian_version" in paths) == Path("/etc/debian_version").exists()
+
+
 def test_a_folder_of_programs_is_shown_but_not_what_else_its_tool_keeps(tmp_path: Path) -> None:
     make(tmp_path, ".cargo/bin/cargo", ".cargo/credentials.toml", "go/bin/tool", "go/src/secret", "bin/own")
     assert shown(tmp_path, ".cargo/bin", "go/bin", "bin") == [".cargo/bin", "bin", "go/bin"]

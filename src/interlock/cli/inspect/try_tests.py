@@ -45,7 +45,7 @@ def try_(args: TryArgs) -> int:
     if args.json:
         say_json(_as_dict(trial))
     else:
-        _print(trial)
+        _print(trial, is_gate=args.command is None)
     return DONE if trial.result.passed else BLOCKED
 
 
@@ -99,7 +99,7 @@ def _as_dict(trial: Trial) -> dict[str, object]:
     }
 
 
-def _print(trial: Trial) -> None:
+def _print(trial: Trial, *, is_gate: bool) -> None:
     result = trial.result
     if result.stderr.strip():
         say(paint("── stderr", "dim"))
@@ -114,5 +114,5 @@ def _print(trial: Trial) -> None:
     for what, remedy in trial.reasons:
         say(f"  {paint('•', 'warn')} {safe(what)}")
         say(f"    {safe(remedy)}")
-    if result.passed:
+    if result.passed and is_gate:
         say('These tests are now a gate: write "verify": ["tests"] into a ticket, or :: verify:"tests" into a command.')

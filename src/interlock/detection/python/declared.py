@@ -33,6 +33,7 @@ class Declared(Struct, frozen=True, kw_only=True):
     """What to install beside the project itself."""
 
     extras: tuple[str, ...] = ()
+    groups: tuple[str, ...] = ()  # their content is in `requirements`
     requirements: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
     evidence: tuple[str, ...] = ()
@@ -59,6 +60,7 @@ def declared(folder: ProjectFolder) -> Declared:
         found = [*_declared_by(folder, _FOR_DEVELOPMENT, _FILES_FOR_DEVELOPMENT)]
     return Declared(
         extras=_joined(one.extras for one in found),
+        groups=_joined(one.groups for one in found),
         requirements=_joined(one.requirements for one in found),
         files=_joined(one.files for one in found),
         evidence=_joined(one.evidence for one in found),
@@ -77,6 +79,7 @@ def _declared_by(folder: ProjectFolder, names: tuple[str, ...], files: re.Patter
     groups = groups_of(pyproject)
     if chosen := _chosen(groups, names):
         yield Declared(
+            groups=chosen,
             requirements=tuple(item for name in chosen for item in groups[name]),
             evidence=tuple(f"the dependency group {name}" for name in chosen),
         )

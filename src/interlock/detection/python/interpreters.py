@@ -57,6 +57,19 @@ def base_of(environment: str) -> str:
     return next((path for path in paths if os.path.isfile(path)), "")
 
 
+def version_of(program: str) -> str:
+    """The version in the name of the real program, or that pyenv has chosen, such as 3.11; empty if not known."""
+    if match := re.search(r"python(\d\.\d+)$", os.path.realpath(program)) if program else None:
+        return match[1]
+    folder, _, name = os.path.dirname(program).rpartition("/")
+    try:
+        with open(os.path.join(folder, "version" if name == "shims" else ""), encoding="utf-8") as file:
+            match = re.match(r"(\d\.\d+)", file.read(100))
+    except OSError:
+        return ""
+    return match[1] if match else ""
+
+
 def wanted_version(folder: ProjectFolder) -> tuple[str, str]:
     """The version that a file names, and the file. The number may be incomplete, such as 3.12."""
     if match := re.match(r"\s*(?:cpython-|python)?(\d+\.\d+(?:\.\d+)?)", folder.text(".python-version")):

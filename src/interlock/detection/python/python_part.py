@@ -8,7 +8,8 @@ from interlock.detection.folder import ProjectFolder, inner, table, texts
 from interlock.detection.found import Missing, Part
 from interlock.detection.machine import Machine
 from interlock.detection.python.declared import Declared, declared, extras_of, groups_of, name_of
-from interlock.detection.python.interpreters import interpreter_of
+from interlock.detection.python.imported_extras import with_imported_extras
+from interlock.detection.python.interpreters import interpreter_of, version_of
 from interlock.detection.python.test_runner import runner_of
 from interlock.detection.python.tools import ToolPlan, tool_plan
 
@@ -18,9 +19,9 @@ _MARKS = ("pyproject.toml", "setup.py", "setup.cfg", "requirements.txt", "tox.in
           "environment.yml", "environment.yaml", "uv.lock", "poetry.lock", "pdm.lock", "manage.py")  # fmt: skip
 # Tools that install from their own lock file, as pip requirements: network is there when they are needed.
 _LOCKS = (
-    ("uv.lock", "uv", f"UV_PROJECT_ENVIRONMENT={VENV} {{tool}} sync --frozen --all-extras --all-groups --inexact"),
-    ("poetry.lock", "poetry", "POETRY_VIRTUALENVS_IN_PROJECT=true {tool} install --no-interaction --all-extras"),
-    ("pdm.lock", "pdm", "{tool} sync --group :all"),
+    ("uv.lock", "uv", f"UV_PROJECT_ENVIRONMENT={VENV} {{tool}} sync --frozen --inexact{{chosen}}"),
+    ("poetry.lock", "poetry", "POETRY_VIRTUALENVS_IN_PROJECT=true {tool} install --no-interaction{chosen}"),
+    ("pdm.lock", "pdm", "{tool} sync{chosen}"),
     ("Pipfile.lock", "pipenv", "PIPENV_VENV_IN_PROJECT=1 PIPENV_IGNORE_VIRTUALENVS=1 {tool} sync --dev"),
 )
 
@@ -31,9 +32,13 @@ def python_part(folder: ProjectFolder, machine: Machine) -> Part | None:
     if sources == 0 or not (has_tests or folder.has(*_MARKS)):
         return None
     interpreter = interpreter_of(folder, machine)
-    found, plan = declared(folder), tool_plan(folder)
+    found, plan = (
+        declared(folder),
+        tool_plan(folder, version_of(interpreter.program or machine.find("python3", "python"))),
+    )
     if found.is_empty:
         found = _by_tool(folder, plan)
+    found = with_imported_extras(folder, found, {name_of(text) for text in _everything(folder, found, plan)})
     known = frozenset(name_of(text) for text in _everything(folder, found, plan))
     runner = runner_of(folder, found, plan, known)
     evidence = [_how_built(folder), *found.evidence]
@@ -103,9 +108,9 @@ def _prepare(folder: ProjectFolder, found: Declared, packages: tuple[str, ...], 
     """The commands that make the environment. `python3` is the project's interpreter: its folder is first in PATH."""
     for lock, tool, command in _LOCKS:
         if folder.has(lock):
-            yield from _with_tool(folder, tool, command, machine)
-            if packages:
-                yield f"{_PIP} {_joined(packages)}"
+            yield from _with_tool(tool, command, _options(tool, folder, found), machine)
+            if more := (*_not_locked(folder, found), *packages):
+                yield f"{_PIP} {_joined(more)}"
             return
     yield f"python3 -m venv {VENV}"
     wanted: list[str] = []
@@ -121,15 +126,47 @@ def _prepare(folder: ProjectFolder, found: Declared, packages: tuple[str, ...], 
         yield f"{_PIP} {_joined(wanted)}"
 
 
-def _with_tool(folder: ProjectFolder, tool: str, command: str, machine: Machine) -> Iterable[str]:
+def _not_locked(folder: ProjectFolder, found: Declared) -> Iterable[str]:
+    """What is declared beside the lock file: requirement files, and lists of tox, nox and Hatch."""
+    pyproject = folder.toml("pyproject.toml")
+    groups, hatch = groups_of(pyproject), inner(pyproject, "tool", "hatch", "envs")
+    locked = {item for name in found.groups if name not in hatch for item in groups[name]}
+    yield from (word for path in found.files for word in ("-r", path))
+    yield from (item for item in found.requirements if item not in locked)
+
+
+def _options(tool: str, folder: ProjectFolder, found: Declared) -> str:
+    """The extras and groups for tests. All of them only if none is for tests: some exclude each other."""
+    pyproject = folder.toml("pyproject.toml")
+    standard = table(pyproject.get("dependency-groups"))
+    poetry = inner(pyproject, "tool", "poetry", "group")
+    pdm = inner(pyproject, "tool", "pdm", "dev-dependencies")
+    match tool:
+        case "uv":
+            groups = [name for name in found.groups if name in standard]
+            return _repeated("--extra", found.extras) + _repeated("--group", groups) or " --all-extras --all-groups"
+        case "poetry":
+            groups = [name for name in found.groups if name in poetry or name in standard]
+            return _repeated("--extras", found.extras) + _repeated("--with", groups) or " --all-extras"
+        case "pdm":
+            groups = [*found.extras, *(name for name in found.groups if name in pdm or name in standard)]
+            return _repeated("--group", groups) or " --group :all"
+        case _:
+            return ""
+
+
+def _repeated(option: str, names: Iterable[str]) -> str:
+    return "".join(f" {option} {shlex.quote(name)}" for name in names)
+
+
+def _with_tool(tool: str, command: str, chosen: str, machine: Machine) -> Iterable[str]:
     """The project's own tool: the user's if it is installed, else one in a folder that is thrown away."""
-    if machine.find(tool):
-        yield f"python3 -m venv {VENV}"
-        yield command.format(tool=tool)
-        return
     yield f"python3 -m venv {VENV}"
-    yield f'python3 -m venv "$TMPDIR/{tool}" && "$TMPDIR/{tool}/bin/pip" install --quiet {tool}'
-    yield command.format(tool=f'"$TMPDIR/{tool}/bin/{tool}"')
+    program = tool
+    if not machine.find(tool):
+        yield f'python3 -m venv "$TMPDIR/{tool}" && "$TMPDIR/{tool}/bin/pip" install --quiet {tool}'
+        program = f'"$TMPDIR/{tool}/bin/{tool}"'
+    yield command.format(tool=program, chosen=chosen)
 
 
 def _joined(words: Iterable[str]) -> str:

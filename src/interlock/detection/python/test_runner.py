@@ -1,11 +1,14 @@
 """Which program runs the tests of a Python project, and which plugins its configuration requires."""
 
 import re
+import shlex
 
 from msgspec import Struct
 
-from interlock.detection.folder import ProjectFolder, inner, texts
+from interlock.detection.folder import ProjectFolder
 from interlock.detection.python.declared import Declared, name_of
+from interlock.detection.python.own_commands import own_command
+from interlock.detection.python.test_files import is_test, pytest_config
 from interlock.detection.python.tools import ToolPlan, hatch_scripts, pdm_scripts
 
 # Options and settings that exist only with a plugin: without it, pytest stops before the first test.
@@ -88,7 +91,7 @@ class Runner(Struct, frozen=True):
 
 def runner_of(folder: ProjectFolder, found: Declared, plan: ToolPlan, known: frozenset[str]) -> Runner:
     """`known` are the normalised names of everything that is declared."""
-    test_files = [path for path in folder.files if _is_test(path)]
+    test_files = [path for path in folder.files if is_test(path)]
     texts_of_tests = "\n".join(folder.text(path) for path in test_files[:_MOST_READ])
     config, place = pytest_config(folder)
     commands = (
@@ -96,7 +99,7 @@ def runner_of(folder: ProjectFolder, found: Declared, plan: ToolPlan, known: fro
         *hatch_scripts(folder.toml("pyproject.toml")),
         *pdm_scripts(folder.toml("pyproject.toml")),
     )
-    imports = frozenset(re.findall(r"^\s*(?:import|from)\s+(\w+)", texts_of_tests, re.MULTILINE))
+    imports = frozenset(re.findall(r"^\s*(?:import|from)\s+(\w+)", texts_of_tests, re.MULTILINE)) - _own(folder)
     uses_pytest = (
         place
         or "pytest" in known
@@ -114,41 +117,22 @@ def runner_of(folder: ProjectFolder, found: Declared, plan: ToolPlan, known: fro
     more = tuple(
         _IMPORTED[name] for name in sorted(imports) if name in _IMPORTED and name_of(_IMPORTED[name]) not in known
     )
+    if command := own_command(folder, plan):
+        return Runner(command, f"the commands of {plan.tool}", more)
     if folder.has("manage.py"):
         return Runner("python manage.py test", "manage.py", more)
     return Runner(_unittest(folder, test_files), "tests of unittest", more)
 
 
-def _is_test(path: str) -> bool:
-    parts = path.split("/")
-    name = parts[-1]
-    if not name.endswith(".py"):
-        return False
-    return bool(re.fullmatch(r"test.*\.py|.*_tests?\.py|conftest\.py", name)) or any(
-        part in ("tests", "test", "testing") for part in parts[:-1]
-    )
-
-
-def pytest_config(folder: ProjectFolder) -> tuple[str, str]:
-    """The text of pytest's configuration, and its file; empty without one."""
-    for name in ("pytest.ini", ".pytest.ini"):
-        if folder.has(name):
-            return folder.text(name), name
-    pyproject = inner(folder.toml("pyproject.toml"), "tool", "pytest")
-    if pyproject:
-        options = inner(pyproject, "ini_options") or pyproject
-        lines = (f"{key} = {' '.join(texts(value)) or value}" for key, value in options.items())
-        return "\n".join(lines), "pyproject.toml"
-    for name, section in (("tox.ini", "pytest"), ("setup.cfg", "tool:pytest")):
-        settings = folder.ini(name)
-        if settings.has_section(section):
-            return "\n".join(f"{key} = {value or ''}" for key, value in settings.items(section)), name
-    return "", ""
+def _own(folder: ProjectFolder) -> frozenset[str]:
+    """The packages and modules of the project itself: they are not installed by their names."""
+    tops = (path.removeprefix("src/").split("/")[0] for path in folder.files if path.endswith(".py"))
+    return frozenset(name.removesuffix(".py") for name in tops)
 
 
 def _pytest(folder: ProjectFolder, config: str, test_files: list[str]) -> str:
     """With the folder of tests, unless the configuration names it: else files of the project are collected as tests."""
-    if re.search(r"^\s*testpaths\s*=", config, re.MULTILINE):
+    if re.search(r"^\s*testpaths\s*=|--doctest-(?:modules|glob|plus)", config, re.MULTILINE):
         return "python -m pytest"
     for name in ("tests", "test", "testing"):
         if any(path.startswith(f"{name}/") for path in test_files):
@@ -162,6 +146,13 @@ def _unittest(folder: ProjectFolder, test_files: list[str]) -> str:
             top = " -t ." if folder.has(f"{name}/__init__.py") else ""
             pattern = "" if any(re.search(r"/test[^/]*\.py$", path) for path in test_files) else " -p '*.py'"
             return f"python -m unittest discover -s {name}{top}{pattern}"
+    if test_files and all(path.startswith("src/") for path in test_files):
+        # Discovery enters packages only, and `src` is none. The first package may be below a namespace.
+        packages = (path.rpartition("/")[0] for path in folder.files if path.endswith("/__init__.py"))
+        top = next((package for package in packages if package.startswith("src/")), "")
+        return (
+            f"python -m unittest discover -s {shlex.quote(top)} -t src" if top else "python -m unittest discover -s src"
+        )
     return "python -m unittest discover"
 
 

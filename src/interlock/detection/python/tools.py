@@ -1,17 +1,15 @@
 """What tox and nox would install and run for a project's tests. Their own environments are not made: one is enough."""
 
-import ast
 import re
 import shlex
-from collections.abc import Iterator
 from configparser import ConfigParser, Error
 
 from msgspec import Struct
 
 from interlock.detection.folder import ProjectFolder, inner, items, table, texts
+from interlock.detection.python.noxfile import nox_session
 
-_TEST_NAMES = re.compile(r"(?:unit[-_]?)?tests?(?:[-_]unit)?|pytest|py|testing", re.ASCII)
-_CONDITION = re.compile(r"^[!\w{},.-]+:\s+", re.ASCII)
+_CONDITION = re.compile(r"^([!\w{},.-]+):\s+", re.ASCII)
 
 
 class ToolPlan(Struct, frozen=True, kw_only=True):
@@ -23,17 +21,31 @@ class ToolPlan(Struct, frozen=True, kw_only=True):
     extras: tuple[str, ...] = ()
     groups: tuple[str, ...] = ()
     commands: tuple[str, ...] = ()
+    folder: str = ""  # that the commands run in; empty for the project's own
 
 
-def tool_plan(folder: ProjectFolder) -> ToolPlan:
-    return _tox(folder) or _nox(folder.text("noxfile.py")) or ToolPlan()
+def tool_plan(folder: ProjectFolder, version: str = "") -> ToolPlan:
+    """`version` is the interpreter's, such as 3.11: lists of tox may be for some versions only."""
+    if (plan := _tox(folder, version)) is not None:
+        return plan
+    session = nox_session(folder.text("noxfile.py"))
+    if session is None:
+        return ToolPlan()
+    return ToolPlan(
+        tool="nox",
+        requirements=session.requirements,
+        files=session.files,
+        extras=session.extras,
+        groups=session.groups,
+        commands=session.commands,
+    )
 
 
-def _tox(folder: ProjectFolder) -> ToolPlan | None:
+def _tox(folder: ProjectFolder, version: str) -> ToolPlan | None:
     for name, section in (("tox.ini", "testenv"), ("setup.cfg", "tox:testenv")):
         settings = folder.ini(name)
         if settings.has_section(section):
-            return _tox_ini(settings, section)
+            return _tox_ini(settings, section, version)
     pyproject = folder.toml("pyproject.toml")
     old = inner(pyproject, "tool", "tox").get("legacy_tox_ini")
     if isinstance(old, str):
@@ -42,7 +54,7 @@ def _tox(folder: ProjectFolder) -> ToolPlan | None:
             settings.read_string(old)
         except Error:
             return None
-        return _tox_ini(settings, "testenv") if settings.has_section("testenv") else None
+        return _tox_ini(settings, "testenv", version) if settings.has_section("testenv") else None
     base = inner(pyproject, "tool", "tox", "env_run_base") or inner(folder.toml("tox.toml"), "env_run_base")
     if not base:
         return None
@@ -59,19 +71,43 @@ def _tox(folder: ProjectFolder) -> ToolPlan | None:
     )
 
 
-def _tox_ini(settings: ConfigParser, section: str) -> ToolPlan:
+def _tox_ini(settings: ConfigParser, section: str, version: str) -> ToolPlan:
     def lines(key: str) -> tuple[str, ...]:
         text = settings.get(section, key, fallback="") or ""
         joined = re.sub(r"\\\n\s*", " ", text)
-        return tuple(line.strip() for line in joined.splitlines() if line.strip() and not line.strip().startswith("#"))
+        stripped = (line.strip() for line in joined.splitlines())
+        chosen = (_chosen(line, version) for line in stripped if line and not line.startswith("#"))
+        return tuple(line for line in chosen if line)
 
-    deps, files = _listed(tuple(line for line in lines("deps") if not _CONDITION.match(line)))
+    deps, files = _listed(lines("deps"))
     names = tuple(
         name for line in lines("extras") for name in re.split(r"[\s,]+", line) if re.fullmatch(r"[\w-]+", name)
     )
     groups = tuple(name for line in lines("dependency_groups") for name in re.split(r"[\s,]+", line) if name)
-    commands = tuple(line for line in lines("commands") if not _CONDITION.match(line))
-    return ToolPlan(tool="tox", requirements=deps, files=files, extras=names, groups=groups, commands=commands)
+    place = settings.get(section, "changedir", fallback="") or settings.get(section, "change_dir", fallback="") or ""
+    return ToolPlan(
+        tool="tox",
+        requirements=deps,
+        files=files,
+        extras=names,
+        groups=groups,
+        commands=lines("commands"),
+        folder=_without_root(place.strip()),
+    )
+
+
+def _chosen(line: str, version: str) -> str:
+    """The line without its condition, such as `py{310,311}:`; empty if the condition does not hold."""
+    match = _CONDITION.match(line)
+    if match is None:
+        return line
+    factors = frozenset(re.findall(r"\d+", match[1])) if re.fullmatch(r"py[\w{},]*", match[1]) else frozenset[str]()
+    holds = match[1] in ("py", "py3", "python") or version.replace(".", "") in factors
+    return line[match.end() :].strip() if holds else ""
+
+
+def _without_root(text: str) -> str:
+    return re.sub(r"\{(?:toxinidir|tox_root)\}/?", "", text)
 
 
 def _listed(lines: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -79,7 +115,7 @@ def _listed(lines: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     requirements: list[str] = []
     files: list[str] = []
     for line in lines:
-        line = re.sub(r"\s+#.*", "", line).replace("{toxinidir}/", "").replace("{tox_root}/", "")
+        line = _without_root(re.sub(r"\s+#.*", "", line))
         if "{" in line or line.startswith("."):
             continue
         if match := re.match(r"(?:-r|--requirement|-c|--constraint)\s*=?\s*(\S+)", line):
@@ -88,52 +124,6 @@ def _listed(lines: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
         elif not line.startswith("-"):
             requirements.append(line)
     return tuple(requirements), tuple(files)
-
-
-def _nox(source: str) -> ToolPlan | None:
-    """The texts that the test session of a noxfile gives to `session.install` and `session.run`."""
-    try:
-        module = ast.parse(source)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
-    for node in ast.walk(module):
-        if isinstance(node, ast.FunctionDef) and _TEST_NAMES.fullmatch(node.name):
-            return _session(node)
-    return None
-
-
-def _session(function: ast.FunctionDef) -> ToolPlan:
-    requirements: list[str] = []
-    files: list[str] = []
-    extras: list[str] = []
-    commands: list[str] = []
-    for words, name in _calls(function):
-        if name == "run" and words:
-            commands.append(shlex.join(words))
-        waits_for_file = False
-        for word in words if name == "install" else ():
-            if waits_for_file:
-                files.append(word)
-            elif match := re.fullmatch(r"\.\[([\w,\s-]+)\]", word):
-                extras += [extra.strip() for extra in match[1].split(",")]
-            elif re.match(r"[A-Za-z]", word):
-                requirements.append(word)
-            waits_for_file = word in ("-r", "--requirement")
-    return ToolPlan(
-        tool="nox",
-        requirements=tuple(requirements),
-        files=tuple(files),
-        extras=tuple(extras),
-        commands=tuple(commands),
-    )
-
-
-def _calls(function: ast.FunctionDef) -> Iterator[tuple[list[str], str]]:
-    """The literal words and the name of each `session.install` and `session.run`."""
-    for node in ast.walk(function):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-            words = [arg.value for arg in node.args if isinstance(arg, ast.Constant) and isinstance(arg.value, str)]
-            yield words, node.func.attr
 
 
 def hatch_scripts(pyproject: dict[str, object]) -> tuple[str, ...]:

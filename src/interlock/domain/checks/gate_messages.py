@@ -108,7 +108,7 @@ def packages_question(packages: NewPackages) -> str:
         [
             "## The Packages of the Project Were Changed",
             "",
-            "The work changes which packages are installed, so the gate has not run yet:",
+            "The work changes which packages are installed, or what is compiled with them. The gate has not run yet:",
             "",
             *(f"- {path}" for path in packages.lists[:SHOWN_LISTS]),
             *((f"- and {len(packages.lists) - SHOWN_LISTS} more",) if len(packages.lists) > SHOWN_LISTS else ()),

@@ -25,11 +25,20 @@ class Outside(Struct, frozen=True):
     program: Callable[[str], str] = lambda _: ""  # its path outside the sandbox
     project: str = ""  # the user's folder
     worktree: str = ""  # the folder that the command ran in
+    preparing: bool = False  # the command installed packages: it had network, and a temporary folder on the disk
 
 
 _NETWORK = Reason(
     "it tried to reach the network, which gates do not have",
     "leave those tests out (by a marker or an option), or allow it: network = true of this gate, or [gates] network",
+)
+_NO_ANSWER = Reason(
+    "a server of packages could not be reached, though installing has network",
+    "check your network, the address of your mirror (PIP_INDEX_URL, ~/.npmrc) and its certificate (SSL_CERT_FILE)",
+)
+_DISK_FULL = Reason(
+    "the disk of Interlock's state folder is full, or nearly so",
+    "free some space ('interlock caches prune'), or put the folder on another disk with XDG_STATE_HOME",
 )
 _NO_NETWORK = re.compile(
     r"Temporary failure in name resolution|Name or service not known|getaddrinfo (?:EAI_AGAIN|ENOTFOUND)|"
@@ -67,7 +76,8 @@ _FIXTURE = re.compile(r"fixture '(\w+)' not found")
 _DISPLAY = re.compile(
     r"[Cc]annot open display|no display name and no \$DISPLAY|Missing X server|could not connect to display"
 )
-_SPACE = re.compile(r"No space left on device|ENOSPC")
+_LOCALE = re.compile(r"locale\.Error: unsuppor|setlocale: [^\n]{0,80}: cannot change locale")
+_SPACE = re.compile(r"No space left on device|ENOSPC|^only \d+ MB are free in ", re.MULTILINE)
 _FILES = re.compile(r"Too many open files|EMFILE")
 _THREADS = re.compile(
     r"can't start new thread|fork: retry: Resource temporarily unavailable|Resource temporarily unavailable.*fork"
@@ -77,6 +87,18 @@ _THREADS = re.compile(
 def reasons(output: str, outside: Outside) -> tuple[Reason, ...]:
     """The likely reasons, each once, in the order in which people can act on them."""
     return tuple(dict.fromkeys(_found(output, outside)))[:MOST]
+
+
+_NOTHING = re.compile(
+    r"^Ran 0 tests in |^collected 0 items|^(?:=+ )?no tests ran in |^No tests? (?:files? )?found|^# tests 0$",
+    re.MULTILINE,
+)
+_SOMETHING = re.compile(r"^Ran [1-9]\d* tests? in |\b[1-9]\d* (?:passed|passing)\b|^# tests [1-9]", re.MULTILINE)
+
+
+def ran_no_test(output: str) -> bool:
+    """Whether a test runner says that it found no test, and none says otherwise. Some still report success."""
+    return _NOTHING.search(output) is not None and _SOMETHING.search(output) is None
 
 
 def explanation(found: tuple[Reason, ...]) -> str:
@@ -97,7 +119,7 @@ def _found(output: str, outside: Outside) -> Iterator[Reason]:
             "start the service inside: [workspace.services], or in the command itself",
         )
     if _NO_NETWORK.search(output):
-        yield _NETWORK
+        yield _NO_ANSWER if outside.preparing else _NETWORK
     for match in _VARIABLE.finditer(output):
         name = match[1] or match[2]
         if outside.has_variable(name):
@@ -105,7 +127,7 @@ def _found(output: str, outside: Outside) -> Iterator[Reason]:
                 f"the variable {name} is set in your shell, and commands in the sandbox do not get it",
                 f'give it to the gate: "env": {{"{name}": "…"}}, or a value for tests in the project',
             )
-    yield from _limits(output)
+    yield from _limits(output, outside)
 
 
 def _packages(output: str) -> Iterator[Reason]:
@@ -169,13 +191,19 @@ def _paths(output: str, outside: Outside) -> Iterator[Reason]:
         )
 
 
-def _limits(output: str) -> Iterator[Reason]:
+def _limits(output: str, outside: Outside) -> Iterator[Reason]:
     if _DISPLAY.search(output):
         yield Reason(
             "there is no display", "use a headless mode of the tests, such as QT_QPA_PLATFORM=offscreen or xvfb-run"
         )
+    if _LOCALE.search(output):
+        yield Reason(
+            "a locale that the command sets is not installed on this machine",
+            "install it; on Debian: apt-get install locales-all",
+        )
     if _SPACE.search(output):
-        yield Reason("a temporary folder is full", "raise [limits] tmp_mb in your own settings")
+        full = Reason("a temporary folder is full", "raise [limits] tmp_mb in your own settings")
+        yield _DISK_FULL if outside.preparing else full
     if _FILES.search(output):
         yield Reason("it had too many open files", "raise [limits] open_files in your own settings")
     if _THREADS.search(output):

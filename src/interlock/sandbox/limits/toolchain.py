@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 _ETC = (
     "alternatives",
     "crypto-policies",
+    "debian_version",  # pip opens it if it is listed, and Landlock hides no names
     "fonts",
     "group",
     "hosts",

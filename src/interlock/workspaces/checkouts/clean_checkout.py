@@ -9,7 +9,6 @@ sandbox can change a file and restore its inode's change time.
 import contextlib
 import hashlib
 import os
-import re
 import shutil
 import stat
 from collections.abc import Collection, Iterable
@@ -18,17 +17,11 @@ from pathlib import Path
 import msgspec
 
 from interlock.ports.workspaces import Surroundings
+from interlock.workspaces.checkouts.dependency_files import is_setup_input, words_of
 from interlock.workspaces.checkouts.staging import make_readable
 
 _CACHES = frozenset([b"__pycache__", b".pytest_cache", b".mypy_cache", b".ruff_cache", b".hypothesis", b".tox"])
 _MOST_NAMED = 5
-_INPUT = re.compile(
-    rb"""(?:^|/)(?:[^/]*(?:lock|requirements|constraints)[^/]*|package\.json|\.npmrc|\.yarnrc[^/]*|pnpm-workspace\.yaml
-    |pyproject\.toml|setup\.(?:py|cfg)|Pipfile|environment\.ya?ml|Cargo\.toml|go\.(?:mod|sum|work)|Gemfile
-    |composer\.json|pom\.xml|build\.gradle[^/]*|settings\.gradle[^/]*|[Mm]akefile|GNUmakefile|CMakeLists\.txt
-    |mix\.exs|.*\.csproj|.*\.sln|\.tool-versions|\.python-version|\.nvmrc|Dockerfile)$""",
-    re.VERBOSE,
-)
 
 FileStates = dict[bytes, tuple[int, ...]]
 _FOLDER = (stat.S_IFDIR,)
@@ -97,18 +90,12 @@ def is_intact(folder: str, states: FileStates) -> bool:
 
 def inputs_of(tracked: Iterable[tuple[bytes, bytes]], command: str) -> str:
     """The digest of the files (path, blob) that a setup command reads: dependency lists, and files it names."""
-    words = set(re.split(rb"[^\w./-]+", os.fsencode(command)))
-    names = {os.path.normpath(word) for word in words if word}
+    named = words_of((command,))
     digest = hashlib.sha256()
     for path, blob in tracked:
-        if path in names or _INPUT.search(path):
+        if is_setup_input(path, named):
             digest.update(path + b"\0" + blob + b"\0")
     return digest.hexdigest()
-
-
-def is_dependency_list(path: bytes) -> bool:
-    """Whether a file in git may decide which packages are installed."""
-    return _INPUT.search(path) is not None
 
 
 def sweep(folder: str, tracked: Collection[bytes], kept: Collection[bytes]) -> tuple[str, ...]:

@@ -116,9 +116,8 @@ class Worktrees:
         folder, index = str(self.folder(track, ticket)), self.index(track, ticket)
         unlock(index)
         try:
-            tracked = await self._reset(
-                folder, index, commit, self.included(track, ticket) | self.made_unchanged(track, ticket)
-            )
+            kept = self.included(track, ticket) | self.made_unchanged(track, ticket)
+            tracked = await self._reset(folder, index, commit, kept)
         except Unavailable:
             await self.make(track, ticket, commit, before_work=False)
             return "", ()

@@ -1,0 +1,37 @@
+"""Extras of a project that its tests import: an optional feature is tested only with its packages."""
+
+import re
+from collections.abc import Collection
+
+from msgspec.structs import replace
+
+from interlock.detection.folder import ProjectFolder, inner
+from interlock.detection.python.declared import Declared, extras_of, name_of, normalised
+from interlock.detection.python.test_files import is_test, pytest_config
+
+_IMPORT = re.compile(r"^\s*(?:import|from)\s+(\w+)", re.MULTILINE)
+_MOST_READ = 400
+
+
+def with_imported_extras(folder: ProjectFolder, found: Declared, known: Collection[str]) -> Declared:
+    """With the extras whose packages the tests import. Doctests import every module of the project.
+
+    `known` are the names of packages that are installed anyway: they are no reason for another extra.
+    """
+    extras = extras_of(folder)
+    if not extras.keys() - found.extras:
+        return found
+    config, _ = pytest_config(folder)
+    everything = re.search(r"--doctest-modules", config) is not None
+    read = [path for path in folder.files if path.endswith(".py") and (everything or is_test(path))]
+    imports = {name for path in read[:_MOST_READ] for name in _IMPORT.findall(folder.text(path))}
+    project = inner(folder.toml("pyproject.toml"), "project").get("name")
+    anyway = {"pytest", *known, *((normalised(project),) if isinstance(project, str) else ())}
+    more = tuple(
+        name
+        for name, listed in extras.items()
+        if name not in found.extras
+        and any(item.replace("-", "_") in imports for item in {name_of(text) for text in listed} - anyway)
+    )
+    evidence = tuple(f"the extra [{name}], which tests import" for name in more)
+    return replace(found, extras=(*found.extras, *more), evidence=(*found.evidence, *evidence)) if more else found
