@@ -48,6 +48,7 @@ from interlock.assembly.secrets.vault import SecretVault
 from interlock.assembly.settings.settings import Budgets, Models, WorkspaceSettings
 from interlock.domain.messages.commands.conductor_commands import Recover, StartConductor
 from interlock.domain.messages.envelopes import SYSTEM
+from interlock.domain.state.state import State
 from interlock.domain.values.budgets import Caps, Micros
 from interlock.domain.values.gates import GateDefaults
 from interlock.engine.agents.judge import JudgedGates
@@ -144,20 +145,10 @@ async def open_workbench(
     workbench, opened = None, None
     try:
         clock, state = SystemClock(), load_state(journal)
-        every = project.settings.journal.checkpoint_every
         vault = project_vault(project)
         sweep = SecretSweep(vault, journal.get_blob)
         sweep.sweep(state, grace=False)  # nothing of an earlier process is on its way to the journal
-        workbench = Workbench(
-            journal,
-            clock,
-            RandomIds(),
-            state,
-            checkpoint_every=every,
-            vault=vault,
-            check=AnswerCheck(git, project.names),
-            find_tests=partial(tests_command, project.root),
-        )
+        workbench = _workbench(project, journal, clock, state, vault, AnswerCheck(git, project.names))
         workspaces = GitWorkspaces(project.root, project.state_dir, git, partial(trusts_include, project))
         base = Base(project, clock, journal, workbench, workspaces, _monitors(project, clock), check, vault, sweep, [])
         conducting = None
@@ -196,6 +187,21 @@ def _monitors(project: Project, clock: SystemClock) -> Monitors:
     monitors = Monitors(Streams(), Activity(), logs)
     monitors.activity.listen(logs.tools.record)
     return monitors
+
+
+def _workbench(
+    project: Project, journal: SqliteJournal, clock: SystemClock, state: State, vault: SecretVault, check: AnswerCheck
+) -> Workbench:
+    return Workbench(
+        journal,
+        clock,
+        RandomIds(),
+        state,
+        checkpoint_every=project.settings.journal.checkpoint_every,
+        vault=vault,
+        check=check,
+        find_tests=partial(tests_command, project.root),
+    )
 
 
 async def _storage(base: Base) -> Storage:
