@@ -73,3 +73,10 @@ def _with_go(place: Path, version: str) -> Sample:
     sample.install(*PROGRAMS)
     (place / "VERSION").write_text(f"go{version}\n")
     return sample
+
+
+def test_a_module_below_a_project_of_another_language_is_no_part_of_it(tmp_path: Path) -> None:
+    sample = Sample(tmp_path)
+    go = {"tests/data/go.mod": "module m\nrequire x v1.0.0\n", "tests/data/m_test.go": "package m\n"}
+    sample.write({**go, "pyproject.toml": "[project]\nname = 'a'\n", "a.py": "", "tests/test_a.py": "import pytest\n"})
+    assert [part.name for part in sample.detect().parts] == ["Python"]

@@ -10,6 +10,10 @@ from interlock.detection.toolchains.installed import at_least, choose, version_o
 from interlock.detection.toolchains.tools import GO
 
 _MOST_MODULES = 10
+_OTHERS = (
+    *("pyproject.toml", "setup.py", "setup.cfg", "package.json", "Cargo.toml", "pom.xml", "build.gradle"),
+    *("build.gradle.kts", "Gemfile", "composer.json", "CMakeLists.txt", "meson.build", "configure.ac"),
+)
 _SWITCHES = "1.21"  # from this version on, Go fetches the version that go.mod names
 
 
@@ -61,6 +65,8 @@ def _modules(folder: ProjectFolder) -> tuple[str, ...]:
             return tuple(kept[:_MOST_MODULES])
     if folder.has("go.mod"):
         return (".",)
+    if folder.has(*_OTHERS):  # a project of another language: a module below is a tool or test data of it
+        return ()
     inner = [path.removesuffix("/go.mod") for path in folder.files if path.endswith("/go.mod")]
     return tuple(path for path in inner if path.count("/") <= 1)[:_MOST_MODULES]
 
