@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from interlock.cli.inspect.project_words import beside_lines
 from interlock.detection.found import Missing, proposal_of
 from tests.detection.machines import PROGRAMS, Sample, found
 
@@ -58,6 +59,16 @@ def test_workspaces_are_recognised(tmp_path: Path) -> None:
 def test_a_machine_without_node_is_told_how_to_get_it(tmp_path: Path) -> None:
     part = found(tmp_path, {"package.json": "{}"}, "sh")
     assert part.missing == (Missing("Node", "install Node.js; on Debian: apt-get install nodejs npm"),)
+
+
+def test_packages_beside_the_main_part_are_named_and_not_proposed(tmp_path: Path) -> None:
+    sample = Sample(tmp_path)
+    sample.write({"package.json": json.dumps(SCRIPT), "a.js": "", "requirements.txt": "sphinx\n", "conf.py": ""})
+    found = sample.detect()
+    assert [part.name for part in found.parts] == ["Node", "Python"]
+    assert not any("pip" in command for command in proposal_of(found).prepare)
+    assert [part.name for part in found.beside] == ["Python"]
+    assert next(beside_lines(found)).startswith("Not installed, as the tests of Node seldom need it: Python (")
 
 
 def test_the_site_of_a_project_does_not_count_without_its_tools(tmp_path: Path) -> None:

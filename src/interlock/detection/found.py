@@ -33,7 +33,13 @@ class Detected(Struct, frozen=True):
 
     @property
     def missing(self) -> tuple[Missing, ...]:
-        return tuple(dict.fromkeys(one for part in self.parts for one in part.missing))
+        """What the main part needs: the proposal is about that part alone."""
+        return self.parts[0].missing if self.parts else ()
+
+    @property
+    def beside(self) -> tuple[Part, ...]:
+        """Other parts with packages of their own, such as the tools of a front end or of the documentation."""
+        return tuple(part for part in self.parts[1:] if part.prepare)
 
     @property
     def programs(self) -> tuple[str, ...]:
@@ -50,14 +56,13 @@ class Proposal(Struct, frozen=True):
 
 
 def proposal_of(detected: Detected) -> Proposal:
-    """The commands of all parts; the tests of the main part that has some.
-
-    A part beside the main one, such as a site for documentation, is left out if this machine lacks its tools.
-    """
-    parts = tuple(part for part in detected.parts if part is detected.parts[0] or not part.missing)
+    """The commands of the main part. Its tests seldom need the packages of others, and one of these may not install."""
+    if not detected.parts:
+        return Proposal()
+    main = detected.parts[0]
     return Proposal(
-        prepare=tuple(dict.fromkeys(command for part in parts for command in part.prepare)),
-        setup=" && ".join(dict.fromkeys(command for part in parts for command in part.setup)),
-        tests=next((part.tests for part in parts if part.tests), ""),
-        path=tuple(dict.fromkeys(folder for part in parts for folder in part.path)),
+        prepare=tuple(dict.fromkeys(main.prepare)),
+        setup=" && ".join(dict.fromkeys(main.setup)),
+        tests=main.tests,
+        path=tuple(dict.fromkeys(main.path)),
     )

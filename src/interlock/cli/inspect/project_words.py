@@ -20,6 +20,14 @@ def missing_lines(found: Detected) -> Iterator[str]:
         yield f"missing: {safe(missing.what)}; {safe(missing.remedy)}"
 
 
+def beside_lines(found: Detected) -> Iterator[str]:
+    """Packages that the proposal leaves out, and what to do if the tests need them."""
+    for part in found.beside:
+        commands = "; ".join(part.prepare)
+        yield f"Not installed, as the tests of {found.parts[0].name} seldom need it: {part.name} ({safe(commands)})."
+        yield "If they do, add it to [workspace] prepare."
+
+
 def settings_text(keys: Mapping[tuple[str, str], str | Sequence[str]]) -> str:
     """The keys as they will stand in interlock.toml."""
     import tomlkit

@@ -7,7 +7,7 @@ from interlock.assembly.environment import Trial, accept, as_keys, detected, is_
 from interlock.assembly.locations import root_of
 from interlock.assembly.project import Project, believed, open_project
 from interlock.cli.arguments import CommandArgs
-from interlock.cli.inspect.project_words import missing_lines, part_lines, settings_text
+from interlock.cli.inspect.project_words import beside_lines, missing_lines, part_lines, settings_text
 from interlock.cli.terminal.exits import APPROVAL, BLOCKED, DONE
 from interlock.cli.terminal.output import confirmed, paint, say, say_json
 from interlock.cli.terminal.signals import wake_main_thread_for_signals
@@ -70,6 +70,8 @@ def _configure(project: Project, args: TryArgs) -> int | None:
         out,
     )
     say(paint(safe(settings_text(as_keys(proposed))), "dim", out), out)
+    for line in beside_lines(found):
+        say(paint(line, "dim", out), out)
     if not args.yes and not confirmed("Write this, and run it? [y/N] "):
         say("Nothing was written. Accept it with: interlock try --yes", out)
         return APPROVAL
