@@ -53,6 +53,10 @@ from interlock.workspaces.git_workspaces import GitWorkspaces
 
 _TABLE = "workspace"
 _NO_TEST = "the command ended well and ran no test: name the right command in [workspace] tests of interlock.toml"
+_FOUND_NONE = (
+    "the command found no test: the project's files may not include its tests (a source archive often leaves them out);"
+    " otherwise name the right command in [workspace] tests of interlock.toml"
+)
 _NO_SIGN = (
     "the output names nothing that the sandbox hides or forbids; it has no terminal and none of your variables:"
     " to compare, run the command outside Interlock"
@@ -242,6 +246,8 @@ def _trial(project: Project, finished: Finished, command: str, checkout: Workspa
     if result.passed and ran_no_test(output):
         return Trial(replace(result, status="failed", explanation=_NO_TEST))
     found = () if result.passed else _reasons(project, output, checkout)
+    if result.status == "failed" and not found and ran_no_test(output):
+        return Trial(replace(result, explanation=_FOUND_NONE))
     if result.status == "failed" and not found:
         result = replace(result, explanation="\n".join(filter(None, (result.explanation, _NO_SIGN))))
     return Trial(result, found)

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from interlock.detection.folder import ProjectFolder, inner, table, texts
 from interlock.detection.found import Missing, Part
 from interlock.detection.machine import Machine
-from interlock.detection.python.declared import Declared, declared, extras_of, groups_of, name_of
+from interlock.detection.python.declared import Declared, declared, extras_of, groups_of, name_of, normalised
 from interlock.detection.python.imported_extras import with_imported_extras
 from interlock.detection.python.interpreters import interpreter_of, version_of
 from interlock.detection.python.test_runner import runner_of
@@ -118,12 +118,29 @@ def _prepare(folder: ProjectFolder, found: Declared, packages: tuple[str, ...], 
         if path == "requirements.txt" and (not _is_installable(folder) or found.is_empty):
             wanted += ["-r", path]
     wanted += [word for path in found.files for word in ("-r", path)]
+    requirements, names = _without_itself(folder, found.requirements)
     if _is_installable(folder):
-        extras = f"[{','.join(found.extras)}]" if found.extras else ""
-        wanted += ["-e", f".{extras}"]
-    wanted += [*found.requirements, *packages]
+        extras = tuple(dict.fromkeys((*found.extras, *names)))
+        wanted += ["-e", f".[{','.join(extras)}]" if extras else "."]
+        if any(name != normalised(name) for name in extras):  # pip before 23.3 compares the names of extras literally
+            yield f"{_PIP} --upgrade pip"
+    wanted += [*requirements, *packages]
     if wanted:
         yield f"{_PIP} {_joined(wanted)}"
+
+
+def _without_itself(folder: ProjectFolder, requirements: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Requirements without the project itself, and the extras that they name of it: `project[socks]`.
+
+    pip would look for the project in the package index as well.
+    """
+    name = inner(folder.toml("pyproject.toml"), "project").get("name")
+    own = normalised(name) if isinstance(name, str) else ""
+    itself = [text for text in requirements if own and name_of(text) == own]
+    found = (re.match(r"[^\[;]*\[([^\]]*)\]", text) for text in itself)
+    extras = (extra.strip() for match in found if match for extra in match[1].split(","))
+    kept = tuple(text for text in requirements if text not in itself)
+    return kept, tuple(extra for extra in extras if re.fullmatch(r"[\w.-]+", extra))
 
 
 def _not_locked(folder: ProjectFolder, found: Declared) -> Iterable[str]:
