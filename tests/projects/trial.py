@@ -143,7 +143,8 @@ def _passed(output: str) -> int:
         r"test result: ok\. (\d+) passed",
         r"out of (\d+)\b",
     )
-    return max((sum(map(int, re.findall(pattern, output))) for pattern in patterns), default=0)
+    packages = len(re.findall(r"^ok\s+\S+\s+[\d.(]", output, re.MULTILINE))  # Go counts packages
+    return max(packages, *(sum(map(int, re.findall(pattern, output))) for pattern in patterns))
 
 
 def main(argv: Sequence[str] | None = None) -> int:
