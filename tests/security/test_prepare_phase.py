@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 from interlock.environments.sources import package_sources
+from interlock.sandbox.levels import landlock
 from tests.cli.project import Project
+from tests.sandbox.sandbox_levels import CONFINED
 
 SECRETS = (".ssh/id_ed25519", ".aws/credentials", ".netrc", ".npmrc", ".config/gh/hosts.yml", ".bash_history", ".env")
 
@@ -43,9 +45,14 @@ def everything(folder: Path, *, without: str = "interlock") -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in files}
 
 
-@pytest.fixture
-def hostile(tmp_path: Path) -> Project:
+@pytest.fixture(params=CONFINED)
+def hostile(tmp_path: Path, request: pytest.FixtureRequest) -> Project:
+    if request.param == "landlock" and (reason := landlock.missing()):
+        pytest.skip(reason)
     project = Project(tmp_path)
+    settings = Path(project.env["XDG_CONFIG_HOME"], "interlock", "config.toml")
+    settings.parent.mkdir(parents=True)
+    settings.write_text(f'sandbox = "{request.param}"\n')
     for name in SECRETS:
         path = project.home / name
         path.parent.mkdir(parents=True, exist_ok=True)
