@@ -111,3 +111,10 @@ def test_the_gates_after_a_failed_one_are_reported_too() -> None:
         "\n\n### The Other Gates\n\n- `b`: passed\n- `c`: failed, exit code 2: no such thing\n- `reads well`: not yet"
     )
     assert other_gates_section([]) == ""
+
+
+def test_a_worker_learns_which_interpreter_ran() -> None:
+    result = GateResult(
+        status="failed", exit_code=1, command="pytest", duration_ms=1, tools=("python 3.11.7 (yours: 3.12.1)",)
+    )
+    assert "**Exit Code:** 1\n**Tools:** python 3.11.7 (yours: 3.12.1)\n" in bounce_back(result, 1, 2)

@@ -139,3 +139,8 @@ def test_a_failed_installation_is_not_explained_by_the_walls_of_gates() -> None:
 )
 def test_a_run_without_a_single_test_is_recognised(output: str, nothing: bool) -> None:
     assert ran_no_test(output) is nothing
+
+
+def test_a_locale_that_is_missing_is_named() -> None:
+    (found,) = reasons("locale.Error: unsupported locale setting", OUTSIDE)
+    assert found.what == "a locale that the command sets is not installed on this machine"
