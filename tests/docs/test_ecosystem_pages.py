@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.project import Project
+from tests.cli.wheelhouse import wheelhouse
 
 PAGES = Path(__file__).parents[2] / "docs" / "ecosystems"
 NAMES = ("c-cpp", "go", "java", "node", "php", "python", "ruby", "rust")
@@ -17,6 +18,7 @@ RUN_OFFLINE = {
     "go": ("go",),
     "node": ("node", "npm"),
     "php": ("php", "composer"),
+    "python": ("python3",),
     "ruby": ("ruby", "rake"),
     "rust": ("cargo",),
 }
@@ -53,6 +55,8 @@ def test_the_example_of_a_page_passes_its_tests_in_the_sandbox(tmp_path: Path, n
     if missing := [program for program in RUN_OFFLINE[name] if not shutil.which(program)]:
         pytest.skip(f"not installed: {', '.join(missing)}")
     project = example(tmp_path, name)
+    if name == "python":
+        project.env |= {"PIP_FIND_LINKS": str(wheelhouse(tmp_path / "wheels")), "PIP_NO_INDEX": "1"}
     result = project.run("try", "--yes")
     assert result.code == 0, result
     assert (project.root / "interlock.toml").read_text().strip() == proposed(name)

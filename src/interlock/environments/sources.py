@@ -15,6 +15,7 @@ _NAMES = frozenset(
             "PIP_INDEX_URL",
             "PIP_EXTRA_INDEX_URL",
             "PIP_FIND_LINKS",
+            "PIP_NO_INDEX",
             "PIP_TRUSTED_HOST",
             "PIP_CERT",
             "PIP_DEFAULT_TIMEOUT",

@@ -38,6 +38,6 @@ def settings_text(keys: Mapping[tuple[str, str], str | Sequence[str]]) -> str:
             lines.append(f"{key} = {tomlkit.string(value).as_string()}")
         else:
             inner = ", ".join(tomlkit.string(item).as_string() for item in value)
-            many = "".join(f"\n  {tomlkit.string(item).as_string()}," for item in value)
+            many = "".join(f"\n    {tomlkit.string(item).as_string()}," for item in value)
             lines.append(f"{key} = [{many}\n]" if len(value) > 1 else f"{key} = [{inner}]")
     return "\n".join(lines)
