@@ -248,7 +248,7 @@ def _trial(project: Project, finished: Finished, command: str, checkout: Workspa
     found = () if result.passed else _reasons(project, output, checkout)
     if result.status == "failed" and not found and ran_no_test(output):
         return Trial(replace(result, explanation=_FOUND_NONE))
-    if result.status == "failed" and not found:
+    if result.status == "failed" and not found and not finished.message:
         result = replace(result, explanation="\n".join(filter(None, (result.explanation, _NO_SIGN))))
     return Trial(result, found)
 

@@ -34,7 +34,8 @@ WORKER = {
 }
 RULES = [
     {"match": "# Ticket w1", "tool_calls": [{"name": "read_file", "args": {"path": "a.txt"}}], "usage": {"input": 1}},
-    {"match": "one", "tool_calls": [{"name": "write_file", "args": {"path": "w1.txt", "content": "half\n"}}]},
+    # A line of a.txt that no other ticket changes: a new attempt may begin after b2 has changed the first one.
+    {"match": "two", "tool_calls": [{"name": "write_file", "args": {"path": "w1.txt", "content": "half\n"}}]},
     {
         "match": "Verification FAILED",
         "tool_calls": [{"name": "run_shell", "args": {"script": "echo fixed > w1.txt; sleep 0.05"}}],
