@@ -54,3 +54,10 @@ def test_the_interpreter_of_the_users_environment_is_used(tmp_path: Path) -> Non
 def test_a_version_of_python_that_is_not_installed_is_missing(tmp_path: Path) -> None:
     part = found(tmp_path, {**TEST, ".python-version": "3.99\n"})
     assert [one.what for one in part.missing] == ["Python 3.99, which .python-version names"]
+
+
+def test_tests_are_found_behind_many_other_files(tmp_path: Path) -> None:
+    sample = Sample(tmp_path)
+    sample.write({f"a/f{number}.py": "" for number in range(20_500)})
+    sample.write({"pyproject.toml": "[project]\nname = 'x'\n", "b/c/tests/test_d.py": "import pytest\n"})
+    assert sample.detect().parts[0].tests == "python -m pytest"

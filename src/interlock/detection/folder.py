@@ -12,7 +12,7 @@ from typing import Any, cast
 from interlock.identity.careful import open_beneath, read_descriptor
 
 _MOST_BYTES = 4_000_000
-_MOST_FILES = 20_000
+_MOST_FILES = 100_000
 _NEVER = {
     *(".git", ".hg", ".interlock", ".venv", "venv", "env", ".tox", ".nox", "node_modules", "__pycache__"),
     *("target", "build", "dist", ".eggs", ".gradle", ".cache", ".mypy_cache", ".pytest_cache", "vendor"),
