@@ -9,6 +9,8 @@ from interlock.detection.folder import ProjectFolder, inner
 from interlock.detection.python.declared import Declared, extras_of, name_of, normalised
 from interlock.detection.python.test_files import is_test, pytest_config
 
+# Extras of these names are no module: `import test` is the standard library's or the project's.
+_NO_MODULES = frozenset(("test", "tests", "testing", "dev", "doc", "docs", "all", "cli", "lint", "typing"))
 _IMPORT = re.compile(r"^\s*(?:import|from)\s+(\w+)", re.MULTILINE)
 _MOST_READ = 400
 
@@ -30,8 +32,15 @@ def with_imported_extras(folder: ProjectFolder, found: Declared, known: Collecti
     more = tuple(
         name
         for name, listed in extras.items()
-        if name not in found.extras
-        and any(item.replace("-", "_") in imports for item in {name_of(text) for text in listed} - anyway)
+        if name not in found.extras and _is_imported(name, {name_of(text) for text in listed} - anyway, imports)
     )
     evidence = tuple(f"the extra [{name}], which tests import" for name in more)
     return replace(found, extras=(*found.extras, *more), evidence=(*found.evidence, *evidence)) if more else found
+
+
+def _is_imported(extra: str, packages: Collection[str], imports: Collection[str]) -> bool:
+    """By a package of the extra, or by the extra's name: a package may have a module of another name."""
+    named = normalised(extra).replace("-", "_")
+    if packages and named in imports and named not in _NO_MODULES:
+        return True
+    return any(item.replace("-", "_") in imports for item in packages)

@@ -39,6 +39,11 @@ _PLUGINS = (
 _IMPORTED = {
     "pytest": "pytest",
     "hypothesis": "hypothesis",
+    "trio": "trio",
+    "anyio": "anyio",
+    "uvicorn": "uvicorn",
+    "chardet": "chardet",
+    "cryptography": "cryptography",
     "mock": "mock",
     "freezegun": "freezegun",
     "parameterized": "parameterized",
