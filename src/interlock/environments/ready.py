@@ -67,11 +67,15 @@ class ProjectEnvironments:
         """The environment for these lists. Without a person's yes, only the lists of the user's branch count."""
         if (found := await asyncio.to_thread(self.stored, lists)) is not None:
             return found
-        own, key = await self.lists(), self._key(lists)
+        own = await self.lists()
         changed = lists.changed_from(own)
-        if key != self._installer.key(lists.digest):
-            changed += lists.recompiled_from(own)
-        if changed and key != accepted:
+        if not changed:
+            # From the user's own commit: code of a ticket, such as a build script, must not run with network.
+            made = await self.install(None, own, progress)
+            if isinstance(made, Finished) or not made.compiles or made.compiled == lists.compiled:
+                return made
+            changed = lists.recompiled_from(own)
+        if (key := self._key(lists)) != accepted:
             return NewPackages(key, changed, self._installer.commands)
         return await self.install(commit, lists, progress)
 
@@ -88,15 +92,22 @@ class ProjectEnvironments:
         sources = "\0".join(part for file in lists.compiled for part in file)
         return self._installer.key(f"{lists.digest}\0{sources}")
 
-    async def install(self, commit: str, lists: DependencyLists, progress: Progress) -> Manifest | Finished:
-        """Several worktrees that need the same packages wait for one installation."""
+    async def install(self, commit: str | None, lists: DependencyLists, progress: Progress) -> Manifest | Finished:
+        """Several worktrees that need the same packages wait for one installation.
+
+        Without a commit, the commands run on the one on which new work would start.
+        """
         key = self._key(lists)
+        if (found := await asyncio.to_thread(self._installer.store.get, key)) is not None:
+            return found
         if key not in self._making:
             self._making[key] = asyncio.create_task(self._install(key, commit, lists, progress))
             self._making[key].add_done_callback(lambda _: self._making.pop(key, None))
         return await asyncio.shield(self._making[key])
 
-    async def _install(self, key: str, commit: str, lists: DependencyLists, progress: Progress) -> Manifest | Finished:
+    async def _install(
+        self, key: str, commit: str | None, lists: DependencyLists, progress: Progress
+    ) -> Manifest | Finished:
         store = self._installer.store
         making = await asyncio.to_thread(store.new_folder)
         checkout = await self._workspaces.checkout(commit)

@@ -113,7 +113,7 @@ def packages_question(packages: NewPackages) -> str:
             *(f"- {path}" for path in packages.lists[:SHOWN_LISTS]),
             *((f"- and {len(packages.lists) - SHOWN_LISTS} more",) if len(packages.lists) > SHOWN_LISTS else ()),
             "",
-            "`retry` installs them with network, in the sandbox, by",
+            "`retry` installs them with network, in the sandbox; build scripts of the work may run then:",
             "",
             fenced("\n".join(packages.commands), "sh"),
             "",
