@@ -19,7 +19,7 @@ PROJECTS_ARGS ?=
 # The rules and what people see of them: every branch must be run by a test.
 RULES := tests/domain tests/views tests/wire
 
-.PHONY: help release setup packages tracing demo test check mutants bench bench-check soak gui docs screenshots models test-model test-agents test-projects proto lock clean
+.PHONY: help release setup packages tracing demo test check mutants bench bench-check soak gui docs screenshots models test-model test-agents test-acp test-mcp test-projects proto lock clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 20
@@ -110,13 +110,23 @@ $(MODEL_READY): tests/providers/local_model_requirements.txt
 	@touch $@
 
 # The programs are large (700 MB) and change often: the newest ones, outside the repository's environments.
-test-agents: packages $(DEV_READY) ## tests with Claude Code, Codex and Gemini CLI from npm, against scripted vendors (10 minutes at most)
+test-agents: packages $(DEV_READY) ## tests with Claude Code, Codex, Gemini CLI and OpenCode from npm, against scripted vendors (10 minutes at most)
 	@command -v npm >/dev/null || { echo "npm is missing; on Debian: apt-get install npm" >&2; exit 1; }
 	@mkdir -p build/agents && timeout 600 npm install --silent --no-audit --no-fund --prefix build/agents \
-	    @anthropic-ai/claude-code @openai/codex @google/gemini-cli
-	@INTERLOCK_AGENTS=$(CURDIR)/build/agents/node_modules/.bin timeout 600 $(PYTEST) -n 2 tests/hooks/test_real_agents.py $(PYTEST_ARGS)
+	    @anthropic-ai/claude-code @openai/codex @google/gemini-cli opencode-ai
+	@INTERLOCK_AGENTS=$(CURDIR)/build/agents/node_modules/.bin timeout 600 $(PYTEST) -n 2 tests/hooks/test_real_agents.py tests/hooks/test_real_agents_at_work.py $(PYTEST_ARGS)
+
+test-acp: packages $(DEV_READY) ## the linter of the Agent Client Protocol (acplint from PyPI) against 'interlock acp'
+	@test -x build/acplint/bin/acplint || { $(BIN)/python -m venv build/acplint && build/acplint/bin/pip install --quiet acplint==0.1.0; }
+	@INTERLOCK_ACPLINT=$(CURDIR)/build/acplint/bin/acplint $(PYTEST) tests/editor/test_acplint.py $(PYTEST_ARGS)
 
 # Needs network: packages are fetched by name with pip, npm and apt-get. Downloads stay in build/projects.
+test-mcp: packages $(DEV_READY) ## other programs that speak MCP: the conformance suite, the Inspector, servers from npm and PyPI
+	@mkdir -p build/mcp && cd build/mcp && npm install --no-audit --no-fund --no-save --prefix . node@22 @modelcontextprotocol/conformance @modelcontextprotocol/inspector @modelcontextprotocol/server-everything @modelcontextprotocol/server-filesystem
+	@test -x build/mcp/python/bin/python || "$$(scripts/find-python)" -m venv build/mcp/python
+	@build/mcp/python/bin/python $(PIP) install mcp-server-time mcp-server-git
+	@INTERLOCK_MCP_PROGRAMS="$(CURDIR)/build/mcp" $(PYTEST) -n 0 tests/mcp_server/npm $(PYTEST_ARGS)
+
 test-projects: packages $(DEV_READY) ## real projects: do their own tests run as a gate? half an hour (PROJECTS_ARGS="--only toolz")
 	@scripts/debian-packages $$($(BIN)/python -m tests.projects.trial --needs $(PROJECTS_ARGS))
 	@$(BIN)/python -m tests.projects.trial $(PROJECTS_ARGS)

@@ -32,6 +32,10 @@ from interlock.domain.values.gates import Gate
 from interlock.domain.values.test_history import Assertion, Execution
 from interlock.domain.values.tickets import TicketSpec
 from interlock.gui.window.shell import Window
+from interlock.policy.experience.suggesting import suggest
+from interlock.policy.sources import shipped_rules
+from interlock.views.rules.experience import Question
+from interlock.views.rules.learned_rules import KeptRule
 
 ADA = "human:ada"
 PATIENCE = 4_000  # frames
@@ -39,6 +43,7 @@ WHOLE = ("first-run", "running", "approval-with-diff", "blocked", "done", "error
 PANELS = (
     "dashboard",
     "inbox",
+    "rules",
     "tickets",
     "streams",
     "discussion",
@@ -217,6 +222,9 @@ def _running(take: Photographer) -> None:
 def _panels(take: Photographer) -> None:
     """Pictures of the panels that are behind others."""
     send = take.window.send
+    _rules(take)
+    take.of_panel("rules", "rules")
+    send.select_tab("inbox")
     take.until("T-008 speaks", lambda _: any("T-008" in key for key in take.window.feed.streams), LEAVE)
     take.panel("Streams")._chosen = next(key for key in take.window.feed.streams if "T-008" in key)
     take.of_panel("streams")
@@ -239,6 +247,30 @@ def _panels(take: Photographer) -> None:
     for name in ("timeline", "usage", "diagnostics"):
         take.of_panel(name, name)
     send.select_tab("graph")
+
+
+def _rules(take: Photographer) -> None:
+    """What a week of answers would suggest, and one rule that was accepted before it."""
+    scripts = [
+        *(f"pytest -q tests/test_{name}.py" for name in ("refunds", "store", "keys", "ledger", "refunds", "api")),
+        *("ruff check src && pytest -q -x tests", "pytest -q tests | tail -20", "ruff check --fix src/refunds.py"),
+        *("ruff check src", "make lint", "make lint", "make lint", "git push origin HEAD", "git push origin HEAD"),
+        *(
+            "git push origin HEAD",
+            "sed -i s/retry/again/ src/api.py",
+            "sed -i 12d src/api.py",
+            "sed -i s/a/b/g src/keys.py",
+        ),
+    ]
+    at = "2026-01-01T10:00:00Z"
+    questions = [Question(f"A-{n}", "script", text, "approved", at) for n, text in enumerate(scripts, 11)]
+    refused = Question("A-40", "script", "pytest -q --pdb tests", "rejected", at)
+    panel = take.panel("Rules")
+    panel._asked = True
+    panel._found = suggest([*questions, refused], shipped_rules(), take.project.names.refusal)
+    panel._kept = (
+        KeptRule(1, "learned-npm", "allow", "exactly: npm test", False, 31, "2025-11-20", "2025-10-02", True),
+    )
 
 
 def _tests(take: Photographer) -> None:

@@ -18,7 +18,7 @@ import secrets
 import socket
 import stat
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterable, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from hashlib import sha256
@@ -167,6 +167,33 @@ class ApiHookClient:
     ) -> dict[str, Any]:
         body = {"decision": decision, "edits": edits, "hunks": hunks, "message": message}
         return self._post(f"/api/approvals/{quote(approval, safe='')}", body)
+
+    def answer_many(
+        self,
+        approvals: Iterable[Mapping[str, Any]],
+        decision: Literal["approve", "reject"],
+        *,
+        message: str = "",
+        selected: bool = False,
+    ) -> dict[str, Any]:
+        """One answer to approvals as they were read; the reply names those that have changed since."""
+        pairs = [{"id": approval["id"], "digest": approval["digest"]} for approval in approvals]
+        body = {"approvals": pairs, "decision": decision, "message": message, "selected": selected}
+        return self._post("/api/approvals", body)
+
+    # ── rules from experience ────────────────────────────────────────────────────────────
+
+    def suggest_rules(self, least: int = 3) -> dict[str, Any]:
+        return self._get(f"/api/policy/suggestions?{urlencode({'min': least})}")
+
+    def accept_rule(self, rule: str, *, everywhere: bool = False, least: int = 3) -> dict[str, Any]:
+        return self._post("/api/policy/suggestions", {"rule": rule, "everywhere": everywhere, "min": least})
+
+    def list_rules(self) -> list[dict[str, Any]]:
+        return self._get("/api/policy/rules")["rules"]
+
+    def forget_rule(self, rule: str) -> dict[str, Any]:
+        return self._request("DELETE", f"/api/policy/rules/{quote(rule, safe='')}", {}, self._timeout_s)
 
     def ask(self, tool: str, args: dict[str, Any], *, deadline_s: float | None = None, **more: str) -> dict[str, Any]:
         """Blocks until a person has decided."""

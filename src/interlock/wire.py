@@ -21,6 +21,7 @@ from interlock.domain.values.discussions import Discussion
 from interlock.domain.values.epics import Epic
 from interlock.domain.values.gates import Blob
 from interlock.domain.values.model_calls import OpenCall
+from interlock.domain.values.runs.passes import Pass
 from interlock.domain.values.test_history import History, StoredExecution
 from interlock.domain.values.tickets import BUSY, STATUS, Ticket
 
@@ -111,7 +112,13 @@ class _StoredState(Struct, frozen=True, array_like=True):
     tests: _StoredTests
 
 
-_stored = msgspec.json.Decoder(_StoredState)
+class _StoredWithPasses(_StoredState, frozen=True, array_like=True):
+    """With the passes of gates. A state without any is stored as before 0.9."""
+
+    passes: tuple[Pass, ...] = ()
+
+
+_stored = msgspec.json.Decoder(_StoredWithPasses)
 
 
 def encode_state(state: State) -> bytes:
@@ -122,7 +129,7 @@ def encode_state(state: State) -> bytes:
 def _stored_state(state: State) -> _StoredState:
     tracks = tuple(_stored_track(state.tracks[name]) for name in state.track_order)
     approvals = tuple(sorted(state.approvals.values(), key=lambda approval: approval_number(approval.id)))
-    return _StoredState(
+    fields = (
         state.version,
         tracks,
         approvals,
@@ -133,6 +140,7 @@ def _stored_state(state: State) -> _StoredState:
         state.discussions_in_order(),
         _stored_tests(state.tests),
     )
+    return _StoredWithPasses(*fields, state.passes) if state.passes else _StoredState(*fields)
 
 
 def labelled_state(state: State) -> dict[str, Any]:
@@ -178,6 +186,7 @@ def decode_state(body: bytes) -> State:
         epics=Map({epic.id: epic for epic in stored.epics}),
         discussions=Map({discussion.id: discussion for discussion in stored.discussions}),
         tests=_tests(stored.tests),
+        passes=stored.passes,
     )
 
 

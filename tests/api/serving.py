@@ -30,9 +30,11 @@ from interlock.engine.bench.engine_thread import EngineThread
 from interlock.engine.bench.workbench import Workbench
 from interlock.engine.blobs import KeptTexts
 from interlock.engine.models.streams import Streams
-from interlock.errors import BadValue, JournalError, Rejected
+from interlock.errors import BadValue, JournalError, NotFound, Rejected
 from interlock.journal.memory import MemoryJournal
+from interlock.ports.effects import Undone, UndoPlan, UndoRow
 from interlock.ports.front import Following, Receipt
+from interlock.views.rules.learned_rules import KeptRule, Suggestion, Suggestions, Withheld
 
 ADA = "human:ada"
 
@@ -72,6 +74,9 @@ class Front:
     def follow(self, after: int) -> Following:
         return self.workbench.follow(after)
 
+    def listen(self, listener: Callable[[str, str], None]) -> Callable[[], None]:
+        return self.streams.listen(listener)
+
     async def ask_landing(self, actor: Actor, track: str) -> Receipt:
         raise Rejected(f"track {self.state.track(track).id!r} has nothing to land")
 
@@ -83,6 +88,36 @@ class Front:
         return await self.workbench.submit(actor, command)
 
 
+class Learned:
+    """Implements `LearnedRules` with one suggestion; a kept rule is called by its text."""
+
+    def __init__(self, rules: list[tuple[str, bool]]) -> None:
+        self.rules = rules
+
+    async def suggestions(self, least: int) -> Suggestions:
+        offered = () if least > 3 else (Suggestion(1, "learned-make", "exactly: make", "make", ("A-1",), "2026"),)
+        return Suggestions(offered, (Withheld("rm", "A-2 (rejected)"),), 5, 3, 1, 900)
+
+    async def accept(self, rule: str, *, everywhere: bool, least: int) -> str:
+        if rule not in [one.rule for one in (await self.suggestions(least)).offered]:
+            raise BadValue("this rule is not suggested any more")
+        self.rules.append((rule, everywhere))
+        return rule
+
+    async def kept(self) -> tuple[KeptRule, ...]:
+        return tuple(
+            KeptRule(number, rule, "allow", rule, everywhere, 2, "2026", "", False)
+            for number, (rule, everywhere) in enumerate(self.rules, 1)
+        )
+
+    async def forget(self, name: str) -> KeptRule:
+        for number, rule in enumerate(await self.kept()):
+            if rule.name == name:
+                del self.rules[number]
+                return rule
+        raise NotFound(f"you have no rule {name!r}")
+
+
 class Equipment:
     """Implements `Equipment` for the desk and `Backstage` for the API."""
 
@@ -92,6 +127,7 @@ class Equipment:
         self.file: dict[str, str] = {}
         self.desk: Desk | None = None
         self.rules: list[tuple[str, bool]] = []
+        self.lasting, self.undone = ["U-1", "U-2"], list[str]()  # lasting changes of the user's files
         self.ended: list[tuple[str, bool, str, str]] = []  # turns, with the answer that the desk had at that moment
 
     def choose_model(self, provider: str, model: str, command_line: str) -> None:
@@ -135,6 +171,10 @@ class Equipment:
     async def keep_rule(self, rule: str, *, everywhere: bool) -> None:
         self.rules.append((rule, everywhere))
 
+    @property
+    def learned(self) -> Learned:
+        return Learned(self.rules)
+
     def reveal(self, text: str) -> str:
         return text.replace("[concealed:0123456789abcdef]", "hunter2")
 
@@ -150,6 +190,19 @@ class Equipment:
     def later(self, seconds: float) -> str:
         moment = datetime.now(UTC) + timedelta(seconds=seconds)
         return moment.isoformat(timespec="microseconds").replace("+00:00", "Z")
+
+    def undo_rows(self) -> tuple[UndoRow, ...]:
+        states = dict.fromkeys(self.lasting, "done") | dict.fromkeys(self.undone, "undone")
+        return tuple(UndoRow(name, "", "a script", state, 1) for name, state in sorted(states.items(), reverse=True))
+
+    async def undo_plan(self, *, redo: bool) -> UndoPlan | None:
+        names = self.undone if redo else self.lasting
+        return UndoPlan(names[-1], "a script", redo, ("change a.txt",)) if names else None
+
+    async def undo(self, plan: UndoPlan, *, force: bool) -> Undone:
+        source, target = (self.undone, self.lasting) if plan.redo else (self.lasting, self.undone)
+        target.append(source.pop())
+        return Undone(plan.id, plan.what, plan.redo)
 
     def stop(self) -> None:
         self.front.stopped.set()

@@ -6,14 +6,25 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from msgspec import UNSET
 
 from interlock.client import ApiError, ApiHookClient
-from interlock.domain.messages.commands.attempt_commands import AskScript, AskWorker
+from interlock.domain.messages.commands.attempt_commands import AskReview, AskScript, AskWorker, SubmitWork
 from interlock.domain.messages.commands.conductor_commands import StartConductor
 from interlock.domain.messages.commands.external_ask_commands import AskPerson
-from interlock.domain.values.approvals import Answered, Pending, ScriptPayload, ToolPayload
+from interlock.domain.messages.commands.track_commands import AddTrack, StartTrack
+from interlock.domain.values.approvals import (
+    Answered,
+    Comment,
+    Pending,
+    ReviewFile,
+    ReviewPayload,
+    ScriptPayload,
+    ToolPayload,
+)
 from interlock.domain.values.gates import Blob
-from tests.api.serving import Equipment, Served, asking, served
+from interlock.domain.values.tickets import Saved, TicketSpec
+from tests.api.serving import Equipment, Served, asking, served, ticket
 
 
 @pytest.fixture
@@ -191,6 +202,24 @@ def test_pages_are_without_gap_or_repeat(bench: Served) -> None:
         assert bench.raw("GET", f"/api/approvals?{wrong}")[0] == 422, wrong
 
 
+def test_the_list_can_begin_with_what_holds_up_most(bench: Served) -> None:
+    tickets = (ticket("one", step_mode=True), ticket("two", step_mode=True), ticket("behind", "two"))
+    bench.submit(AddTrack("demo", "Demo", "", tickets))
+    bench.submit(StartConductor(4, False, False), "system")
+    bench.submit(StartTrack("demo"))
+
+    def listed(query: str = "") -> list[tuple[str, str]]:
+        page = bench.raw("GET", f"/api/approvals{query}")[2]["approvals"]
+        return [(one["ticket"], one["urgency"]["reason"]) for one in page]
+
+    oldest_first = [("one", ""), ("two", "holds up 1 ticket, 4 workers idle")]
+    assert listed() == oldest_first == listed("?order=age")
+    assert listed("?order=urgency") == oldest_first[::-1]
+    assert listed("?order=urgency&limit=1&offset=1") == oldest_first[:1]
+    assert bench.raw("GET", "/api/approvals?order=best")[0] == 422
+    assert bench.raw("GET", "/api/tracks/demo")[2]["forecast"] is None, "nothing is finished yet"
+
+
 def test_answered_and_withdrawn_ones_are_listed_apart(bench: Served) -> None:
     asking(bench, "a", "b")
     person(bench).answer("A-1", "reject")
@@ -239,3 +268,65 @@ def test_of_two_answers_at_once_exactly_one_wins(bench: Served) -> None:
 @pytest.mark.soak
 def test_of_two_answers_at_once_exactly_one_wins_a_thousand_times(bench: Served) -> None:
     race(bench, 1000)
+
+
+def reviewed(bench: Served) -> str:
+    """A worker's ticket whose finished work waits for its review."""
+    bench.submit(StartConductor(auto_queue=True, autonomy="review", contained=True), "system")
+    bench.submit(AddTrack("rev", "R", "", (TicketSpec(id="r"),)), "human:ada")
+    bench.submit(StartTrack("rev"), "human:ada")
+    bench.submit(SubmitWork("rev", "r", 1, Saved("base", "commit", "tree"), "done"), "system")
+    files = (ReviewFile("r.py", 1, 0, first=1, parts=2),)
+    payload = ReviewPayload("base", "commit", "tree", "+r", files=files, parts=2)
+    bench.submit(AskReview("rev", "r", 1, payload), "system")
+    return bench.state.pending_approvals()[-1].id
+
+
+def _post(bench: Served, path: str, data: object, token: str | None = None) -> tuple[int, Any]:
+    authorization = f"Bearer {token or bench.tokens.approve}"
+    status, _, body = bench.raw("POST", path, json.dumps(data).encode(), authorization=authorization)
+    return status, body
+
+
+def test_a_review_takes_comments_and_parts_over_http(bench: Served) -> None:
+    name = reviewed(bench)
+    assert bench.client().get_approval(name)["answers"] == ["approve", "changes", "reject", "abort"]
+    comments = [{"file": "r.py", "line": 3, "text": "why?"}]
+    bad = {"decision": "changes", "comments": [{"file": "", "text": "x"}]}
+    status, body = _post(bench, f"/api/approvals/{name}", bad)
+    assert (status, "a comment has a file" in str(body)) == (422, True)
+    assert _post(bench, f"/api/approvals/{name}", {"decision": "changes", "comments": comments})[0] == 200
+    answered = bench.state.approval(name).state
+    assert isinstance(answered, Answered)
+    assert (answered.decision, answered.comments) == ("changes", (Comment("r.py", "why?", 3),))
+
+
+def test_only_the_approve_token_chooses_autonomy(bench: Served) -> None:
+    bench.submit(StartConductor(contained=True), "system")
+    assert _post(bench, "/api/autonomy", {"level": "land"}, bench.tokens.drive)[0] == 403
+    assert bench.state.conductor.levels is UNSET
+    status, body = _post(bench, "/api/autonomy", {"level": "review"})
+    assert (status, body["level"]) == (200, "review")
+    assert _post(bench, "/api/autonomy", {"level": "sometimes"})[0] == 422
+    assert _post(bench, "/api/autonomy", {"level": "ask", "track": "nowhere"})[0] == 404
+    assert bench.raw("GET", "/api/autonomy")[2]["level"] == "review"
+    assert bench.client().get_mma_status()["autonomy"] == "review"
+
+
+@pytest.mark.parametrize("button", ["btn_autonomy_land", "btn_changes_review"])
+def test_buttons_about_autonomy_and_reviews_need_the_right_to_answer(bench: Served, button: str) -> None:
+    with pytest.raises(ApiError) as refused:
+        bench.client(bench.tokens.drive).click(button)
+    assert refused.value.status == 403
+
+
+def test_changes_are_requested_by_a_button(bench: Served) -> None:
+    name = reviewed(bench)
+    with pytest.raises(ApiError, match="what should change"):
+        person(bench).click("btn_changes_review")
+    with pytest.raises(ApiError, match="Expected `str`"):
+        person(bench).click("btn_changes_review", {"message": 3})
+    person(bench).click("btn_changes_review", {"message": "rename it", "approval": name})
+    answered = bench.state.approval(name).state
+    assert isinstance(answered, Answered)
+    assert answered.message == "rename it"

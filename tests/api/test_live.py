@@ -53,3 +53,9 @@ def test_after_clearing_everything_begins_anew() -> None:
     news._take_clear()
     take_texts(news, ("A", "after"))
     assert news.new_texts(follower) == [{"key": "A", "text": "after"}]
+
+
+def test_a_question_that_begins_to_wait_after_the_end_does_not_wait() -> None:
+    news = live()
+    news.end()
+    asyncio.run(asyncio.wait_for(news.answered("A-1", lambda: False), 10))

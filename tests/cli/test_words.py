@@ -65,3 +65,29 @@ def test_json_may_be_asked_for_in_three_ways_where_tests_are_concerned() -> None
     for asked in ("--json", "--format json", "--output=json"):
         assert parsed(f"interlock test list {asked}").json is True
     assert parsed("interlock test list --format table").json is False
+
+
+def test_the_folder_can_be_named_before_the_command() -> None:
+    for words in (["-C", "d", "status"], ["--project", "d", "status"], ["--project=d", "status"], ["-Cd", "status"]):
+        assert parse(words).project == "d"
+    assert parse(["-C", "d", "tracks", "list"]).project == "d"
+    assert parse(["-C", "d"]).handler == parse(["gui"]).handler
+    assert parse(["-C", "d"]).project == "d"
+    assert parse(["status"]).project is None
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        (["-C", "a", "status", "-C", "b"], "given twice"),
+        (["-C", "a", "completion", "bash"], "takes no -C"),
+        (["-C", "a", "tracks"], "what should be done"),
+        (["-C"], "expected one argument"),
+    ],
+)
+def test_a_folder_that_cannot_count_is_refused(
+    words: list[str], problem: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as end:
+        parse(words)
+    assert (end.value.code, problem in capsys.readouterr().err) == (2, True)

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from interlock.codeviews.python.structure import PythonStructure
 from interlock.domain.checks.closed_names import ClosedNames
 from interlock.domain.values.budgets import Usage
-from interlock.engine.agents.tool_outputs import READ_TOOL_OUTPUT
+from interlock.engine.agents.tool_calls.tool_outputs import READ_TOOL_OUTPUT
 from interlock.errors import Misconfigured, Unavailable
 from interlock.ports.model import Message, Picture, Reply, ToolCall, ignore_text
 from interlock.providers.http.channel import Bounds

@@ -34,9 +34,13 @@ async def stopped_job(sandbox: Sandbox, folder: Path, timeout_s: float, *, cance
     task = asyncio.ensure_future(sandbox.run(sh(folder, BEAT, timeout_s=timeout_s)))
     await first_beat(folder)
     commands = [int(line.split()[0]) for line in alive_in(folder)]
-    stopped = {ancestor for pid in commands for ancestor in ancestors_up_to_launcher(pid)}
+    stopped: set[int] = set()
+    for pid in commands:
+        with suppress(FileNotFoundError):  # the script's `sleep` may have ended; the script itself has not
+            stopped.update(ancestors_up_to_launcher(pid))
     for pid in stopped:
-        os.kill(pid, signal.SIGSTOP)
+        with suppress(ProcessLookupError):  # the script's `sleep` may have ended
+            os.kill(pid, signal.SIGSTOP)
     if cancel:
         task.cancel()
     ended, _ = await asyncio.wait({task}, timeout=HANGS_S)

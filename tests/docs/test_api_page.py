@@ -24,7 +24,7 @@ def test_every_route_has_its_row_and_every_row_its_route() -> None:
     nothing: Any = Nothing()
     described = make_app(nothing, nothing, Asks(nothing, nothing), lambda: None).openapi_schema.to_schema()
     routes = {f"{method.upper()} {path}" for path, item in described["paths"].items() for method in item}
-    rows = set(re.findall(r"^\| `((?:GET|POST|PATCH) [^`]+)` \|", PAGE, re.MULTILINE))
+    rows = set(re.findall(r"^\| `((?:GET|POST|PATCH|DELETE) [^`]+)` \|", PAGE, re.MULTILINE))
     assert rows == routes | {"GET /openapi.json"}
 
 
@@ -35,7 +35,7 @@ def test_every_field_is_named() -> None:
 def test_every_button_is_named() -> None:
     page = re.sub(r"(btn_[a-z]+_)([a-z]+)\|([a-z]+)\|([a-z]+)", r"\1\2 \1\3 \1\4", PAGE)
     named = set(re.findall(r"btn_[a-z_]+", page))
-    kinds = ("spawn", "mma_step", "tool", "script", "ask", "merge")
+    kinds = ("spawn", "mma_step", "tool", "script", "ask", "merge", "review")
     named |= {f"btn_{word}_{kind}" for word in ("approve", "reject") for kind in kinds}
     assert set(BUTTONS) <= named
     assert {name for name in named if not name.endswith("_")} <= set(BUTTONS)

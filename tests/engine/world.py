@@ -1,7 +1,7 @@
 """A test environment for the engine: fakes that survive a crash, and a conductor to start with them."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Collection, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
 from itertools import count
@@ -33,6 +33,7 @@ from interlock.engine.models.streams import Streams
 from interlock.engine.planning.briefing import Briefing
 from interlock.engine.planning.planner import Planner
 from interlock.engine.planning.survey import Surveyor
+from interlock.engine.prompts.load import NO_OWN
 from interlock.errors import JournalUnwritable, Rejected, ToolFailure, Unavailable
 from interlock.journal.memory import MemoryJournal
 from interlock.ports.model import Model, ModelRequest, OnText, Reply, ignore_text
@@ -153,6 +154,19 @@ class FakeWorkspaces:
 
     async def diff(self, commit: str) -> str:
         return f"+the change of {commit}"
+
+    async def whole_diff(self, base: str, commit: str) -> str:
+        return f"diff --git a/a.py b/a.py\n--- a/a.py\n+++ b/a.py\n@@ -1 +1 @@\n-{base}\n+{commit}\n" + self.more_diff
+
+    async def take_parts(
+        self, track: str, ticket: str, attempt: int, saved: Saved, parts: Collection[int], message: str
+    ) -> Saved:
+        some = ",".join(map(str, sorted(parts)))
+        return Saved(saved.base, f"{saved.commit}-{some}", f"{saved.tree}-{some}")
+
+    async def narrow(self, track: str, landing: LandingPlan, parts: Collection[int]) -> LandingPlan:
+        some = ",".join(map(str, sorted(parts)))
+        return LandingPlan(landing.branch, landing.before, f"{landing.after}-{some}", "diff", f"tree-{some}")
 
     async def diff_of(self, base: str, commit: str, paths: Sequence[str]) -> str:
         return f"+the changes of {commit} on {base} in {', '.join(paths)}" + self.more_diff
@@ -340,7 +354,7 @@ class Allow:
     def script(self, script: str, directory: str, own: Sequence[str] = ()) -> PolicyVerdict:
         return PolicyVerdict("allow", "", "")
 
-    def tool(self, name: str) -> PolicyVerdict:
+    def tool(self, name: str, paths: Sequence[str] = (), hosts: Sequence[str] = ()) -> PolicyVerdict:
         return PolicyVerdict("allow", "", "")
 
 
@@ -348,7 +362,7 @@ class Ask:
     def script(self, script: str, directory: str, own: Sequence[str] = ()) -> PolicyVerdict:
         return PolicyVerdict("ask", "default", "no rule allows this")
 
-    def tool(self, name: str) -> PolicyVerdict:
+    def tool(self, name: str, paths: Sequence[str] = (), hosts: Sequence[str] = ()) -> PolicyVerdict:
         return PolicyVerdict("ask", "default", "no rule allows this")
 
 
@@ -356,7 +370,7 @@ class Deny:
     def script(self, script: str, directory: str, own: Sequence[str] = ()) -> PolicyVerdict:
         return PolicyVerdict("deny", "no-rm", "it removes things")
 
-    def tool(self, name: str) -> PolicyVerdict:
+    def tool(self, name: str, paths: Sequence[str] = (), hosts: Sequence[str] = ()) -> PolicyVerdict:
         return PolicyVerdict("deny", "no-rm", "it removes things")
 
 
@@ -369,7 +383,7 @@ class Rules:
     def script(self, script: str, directory: str, own: Sequence[str] = ()) -> PolicyVerdict:
         return PolicyVerdict("allow", "make-is-fine", "make does no harm", self._env)
 
-    def tool(self, name: str) -> PolicyVerdict:
+    def tool(self, name: str, paths: Sequence[str] = (), hosts: Sequence[str] = ()) -> PolicyVerdict:
         return PolicyVerdict("ask", "default", "no rule allows this")
 
 
@@ -409,16 +423,25 @@ class FakeTools:
         self.exit_codes: dict[str, int] = {}  # of scripts
         self.warned: set[str] = set()  # scripts that write to standard error
         self.files: dict[str, str] = {}
+        self.sends = False  # whether there is a tool that reaches beyond the worktree
+        self.hung = asyncio.Event()
+        self.hangs = False  # such a call does not end
+
+    def why_off(self, name: str) -> str:
+        return "it is not set up" if name == "search" else ""
 
     def offered(self, *, changing: bool) -> tuple[ToolSpec, ...]:
         look = ToolSpec("look", "reads", {}, changes=False)
         change = ToolSpec("change", "changes", {}, changes=True)
         run = ToolSpec("run_shell", "runs", {}, changes=True)
-        return (look, change, run) if changing else (look,)
+        send = (ToolSpec("send", "sends", {}, changes=True, outside=True),) if self.sends else ()
+        return (look, change, run, *send) if changing else (look,)
 
     async def preview(self, place: ToolPlace, name: str, args: dict[str, Any]) -> Preview:
         if args.get("impossible"):
             raise ToolFailure("there is no such text")
+        if name == "send":
+            return Preview("Send it to a.b", hosts=("a.b",))
         if name == "run_shell":
             return Preview("Run", script=str(args.get("script", "")))
         hunks = tuple(Hunk(number, "a.py", "@@ -1 +1 @@", "-a\n+b\n") for number in range(1, self.hunks + 1))
@@ -433,6 +456,9 @@ class FakeTools:
         self.ran.append((name, args, hunks))
         self.envs.append(place.env)
         await asyncio.sleep(0)
+        if name == "send" and self.hangs:
+            self.hung.set()
+            await asyncio.Event().wait()
         if name == "change" and "path" in args:
             self.files[args["path"]] = args["text"]
         code = self.exit_codes.get(str(args.get("script"))) if name == "run_shell" else None
@@ -462,6 +488,7 @@ class World:
         self.streams = Streams()
         self.activity = Activity()
         self.options = Options()
+        self.prompts = NO_OWN
         self.sandbox = "bubblewrap"
         self.counts = True  # False: the project's folder was replaced
 
@@ -516,17 +543,17 @@ class WorldAgents:
 
     def worker(self, send: Send) -> Worker:
         world = self._world
-        briefing = Briefing(world.workspaces.read, WholeFiles(), world.redact)
-        journal = self._journal(send)
-        return Worker(self._calls(), self._toolbox, world.workspaces, journal, briefing.brief, world.options)
+        briefing = Briefing(world.workspaces.read, WholeFiles(), world.redact, prompts=world.prompts)
+        journal, options = self._journal(send), replace(world.options, prompts=world.prompts)
+        return Worker(self._calls(), self._toolbox, world.workspaces, journal, briefing.brief, options)
 
     def planner(self, send: Send) -> Planner:
         surveyor = Surveyor(self._world.workspaces, WholeFiles())
-        return Planner(self._calls(), surveyor, self._journal(send))
+        return Planner(self._calls(), surveyor, self._journal(send), prompts=self._world.prompts)
 
     def chat(self, send: Send) -> Chat:
         journal = replace(self._journal(send), redact=str)
-        return Chat(self._calls(), self._toolbox, ToolPlace("/project"), journal)
+        return Chat(self._calls(), self._toolbox, ToolPlace("/project"), journal, prompts=self._world.prompts)
 
     def _calls(self) -> ModelCalls:
         return self._world.calls(self._workbench, self._world.model)

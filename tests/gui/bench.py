@@ -13,12 +13,14 @@ from interlock.desk.authority import Authority
 from interlock.desk.desk import Desk
 from interlock.domain.messages.commands.command import Command
 from interlock.domain.messages.envelopes import Actor
+from interlock.domain.review.changed_files import files_of
 from interlock.domain.state.state import State
 from interlock.domain.values.approvals import (
     Approval,
     GatePayload,
     MergePayload,
     Payload,
+    ReviewPayload,
     ScriptPayload,
     SpawnPayload,
     StepPayload,
@@ -37,10 +39,22 @@ from interlock.gui.window.backends import Backend
 from interlock.gui.window.shell import Window, WindowDriver
 from interlock.journal.memory import MemoryJournal
 from interlock.ports.front import Following, Receipt
-from tests.api.serving import ADA, Equipment, Front
+from tests.api.serving import ADA, Equipment, Front, Learned
 
 _GLANCE = 20  # frames to draw before input: an approval that has just appeared cannot be answered
 AT = "2026-01-01T00:00:00.000000Z"
+GIT = """\
+diff --git a/a.py b/a.py
+--- a/a.py
++++ b/a.py
+@@ -1,2 +1,2 @@ def a
+ keep
+-the old words
++the new words
+diff --git a/run.sh b/run.sh
+old mode 100644
+new mode 100755
+"""
 DIFF = "a.py [1] @@ -1,2 +1,2 @@ def a\n keep\n-old\n+new\na.py [2] @@ -9,1 +9,2 @@\n keep\n+more\n"
 
 
@@ -133,6 +147,7 @@ class Rules:
 
 
 RULES = Rules()
+LEARNED = Learned([])
 
 
 class StillFront:
@@ -202,7 +217,7 @@ def windowed(
         return engine.start(work)
 
     def sender(desk: Desk) -> Sender:
-        return Sender(desk, Authority(ADA, answers=True, places=True), start, kept_text, RULES)
+        return Sender(desk, Authority(ADA, answers=True, places=True), start, kept_text, RULES, LEARNED)
 
     place = WindowFacts("payments", "main", sandbox, test_policy=test_policy)
     window = Window(desk, place, sender, backend=backend, careful=careful, driver=driver, **more)
@@ -247,6 +262,7 @@ def payloads(words: str = "make") -> dict[str, Payload]:
         "gate": GatePayload(0, words, 5, 5, words),
         "merge": MergePayload("main", "0" * 40, "1" * 40, "--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n"),
         "unknown": UnknownPayload(words, words),
+        "review": ReviewPayload("b", "c", "t" * 40, GIT, files=files_of(GIT), summary=words, ran=(words,), parts=2),
     }
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 CONFIG = Path(__file__).parents[2] / ".importlinter"
-FILES = ("client", "wire", "errors", "version")  # top-level names that are modules, not packages
+FILES = ("client", "wire", "json_lines", "errors", "version")  # top-level names that are modules, not packages
 PACKAGE_OF = {"layers": "", "assembly": "assembly/", "domain": "domain/"}  # the contracts that list layers
 
 # contract: lines that break it. FILE is planted with LINE; `EDGE` is how the report names the import.
@@ -77,6 +77,16 @@ VIOLATIONS = {
         ("gui/p16.py", "import litestar", "interlock.gui.p16 -> litestar"),
         ("cli/p17.py", "from uvicorn import Server", "interlock.cli.p17 -> uvicorn"),
     ],
+    "httpx": [
+        ("engine/p30.py", "import httpx2", "interlock.engine.p30 -> httpx2"),
+        ("tools/p31.py", "from httpx2 import get", "interlock.tools.p31 -> httpx2"),
+    ],
+    "mcp": [
+        ("tools/p40.py", "import mcp", "interlock.tools.p40 -> mcp"),
+        ("cli/p41.py", "from mcp.client.session import ClientSession", "interlock.cli.p41 -> mcp"),
+        ("engine/p42.py", "import mcp_types", "interlock.engine.p42 -> mcp_types"),
+        ("api/p43.py", "import anyio, starlette", "interlock.api.p43 -> anyio"),
+    ],
     "grpc": [
         ("gui/p18.py", "import grpc", "interlock.gui.p18 -> grpc"),
         ("cli/p19.py", "from grpc_reflection.v1alpha import reflection", "interlock.cli.p19 -> grpc_reflection"),
@@ -84,6 +94,10 @@ VIOLATIONS = {
     "parsing": [
         ("tools/p20.py", "import tree_sitter", "interlock.tools.p20 -> tree_sitter"),
         ("cli/p21.py", "from tree_sitter import Parser", "interlock.cli.p21 -> tree_sitter"),
+    ],
+    "acp": [
+        ("tools/p30.py", "import acp", "interlock.tools.p30 -> acp"),
+        ("cli/p31.py", "from acp.schema import PermissionOption", "interlock.cli.p31 -> acp"),
     ],
     "vendors": [
         ("engine/p22.py", "import anthropic", "interlock.engine.p22 -> anthropic"),
@@ -98,8 +112,12 @@ ALLOWED = [
     ("gui/room.py", "from imgui_bundle import imgui"),
     ("api/room.py", "import litestar.openapi, uvicorn, uvloop"),
     ("uitest/room.py", "import grpc, imgui_bundle, grpc_reflection.v1alpha"),
+    ("mcp_server/room.py", "import anyio, mcp, mcp_types\nfrom mcp.server.lowlevel.server import Server"),
+    ("mcp_tools/room.py", "import anyio, mcp, mcp_types, starlette"),
     ("codeviews/room.py", "import splintr, tree_sitter"),
     ("providers/room.py", "import anthropic, openai\nfrom google import genai"),
+    ("editor/room.py", "import acp\nfrom acp.schema import PermissionOption"),
+    ("cli_workers/room.py", "import acp.connection"),
     ("assembly/build.py", "import interlock.engine.room, interlock.journal.room, interlock.assembly.settings"),
     ("domain/values/room.py", "import re, enum, hashlib, msgspec, immutables"),
 ]

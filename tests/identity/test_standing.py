@@ -190,6 +190,9 @@ UNSAFE: dict[str, tuple[Callable[[Path], None], str]] = {
     "the objects are a link": (link_at("private.git/objects/ab"), "private.git/objects/ab is a link"),
     "the run folder is a link": (link_at("run"), ".interlock/run is a link"),
     "the lock is a link": (link_at("lock"), ".interlock/lock is a link"),
+    "the landing is a link": (link_at("landing"), ".interlock/landing is a link"),
+    "a folder of the landing is a link": (link_at("landing/token"), ".interlock/landing/token is a link"),
+    "a folder of the rollback is a link": (link_at("rollback/token"), ".interlock/rollback/token is a link"),
     "the journal is a FIFO": (fifo, "neither a file nor a folder"),
     "a blob is a socket": (socket_in_blobs, "neither a file nor a folder"),
     "the head has a second name": (hard_link, "a hard link"),
@@ -213,6 +216,14 @@ def test_modes_inside_a_folder_that_others_cannot_enter_do_not_matter(root: Path
     made(root, state)
     (root / FOLDER / "logs").mkdir()
     (root / FOLDER / "logs").chmod(0o775)
+    assert standing_of(root, state).kind == "own"
+
+
+@pytest.mark.parametrize("folder", ["landing", "rollback"])
+def test_files_that_a_killed_landing_left_may_be_links_or_lie_deep(root: Path, state: Path, folder: str) -> None:
+    made(root, state)
+    link_at(f"{folder}/token/new/link")(root)
+    (root / FOLDER / folder / "token" / "new" / "/".join("abcdefghijklmnop")).mkdir(parents=True)
     assert standing_of(root, state).kind == "own"
 
 

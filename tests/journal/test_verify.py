@@ -6,11 +6,14 @@ from pathlib import Path
 
 import pytest
 
+from interlock.domain.messages.envelopes import Recorded
+from interlock.domain.messages.events.approval_events import ApprovalAnswered, ApprovalRequested, ApprovalsAnswered
+from interlock.domain.values.approvals import ScriptPayload, digest
 from interlock.errors import JournalCorrupt, JournalInUse, NotAJournal
 from interlock.journal.reading import JournalReader
 from interlock.journal.sqlite import SqliteJournal
 from interlock.journal.verify import VerifyReport, rebuild_head, verify
-from tests.journal.rows import opened, records, tamper, written
+from tests.journal.rows import AT, opened, records, tamper, written
 
 SWAP = (
     "UPDATE events SET version = -1 WHERE version = 2",
@@ -161,7 +164,42 @@ def test_another_database_is_no_journal(tmp_path: Path) -> None:
         JournalReader(tmp_path)
 
 
+def test_a_journal_that_is_being_made_has_no_events_yet(tmp_path: Path) -> None:
+    """A reader may come between the file and its table, also after a kill at that moment."""
+    (tmp_path / "journal.db").write_bytes(b"")
+    for head in (None, b"", b"0 " + b"0" * 64 + b"\n"):
+        if head is not None:
+            (tmp_path / "journal.head").write_bytes(head)
+        reader = JournalReader(tmp_path)
+        assert (list(reader.read()), reader.head().version) == ([], 0)
+        reader.close()
+
+
+@pytest.mark.parametrize("head", [b"5 " + b"a" * 64 + b"\n", b"damaged"])
+def test_an_emptied_journal_is_not_taken_for_a_new_one(tmp_path: Path, head: bytes) -> None:
+    (tmp_path / "journal.db").write_bytes(b"")
+    (tmp_path / "journal.head").write_bytes(head)
+    with pytest.raises(NotAJournal, match="or empty: it has no events"):
+        JournalReader(tmp_path)
+
+
 def test_reading_a_row_that_is_no_event_says_so(tmp_path: Path) -> None:
     tamper(written(tmp_path), 'UPDATE events SET event = \'{"type":"nonsense"}\' WHERE version = 3')
     with opened(tmp_path) as journal, pytest.raises(JournalCorrupt, match="data that is not an event"):
         list(journal.read())
+
+
+def test_a_set_of_answers_that_is_not_the_recorded_one_is_found(tmp_path: Path) -> None:
+    """Also if the chain is whole: the root is computed again from the requests."""
+    script = ScriptPayload("make", "/w", (), "bubblewrap")
+    asked = ApprovalRequested(
+        approval="A-1", kind="script", asker="w", track="x", payload=script, digest=digest(script)
+    )
+    events = [asked, ApprovalAnswered("A-1", "approve"), ApprovalsAnswered("0" * 64, "approve", ("A-1",))]
+    with opened(tmp_path) as journal:
+        journal.append([Recorded(number, AT, "human:ada", "c", event) for number, event in enumerate(events, 1)])
+    report = verify(tmp_path)
+    assert (report.ok, report.problem) == (
+        False,
+        "row 3: the set of answers 0000000000000000 is not the set of its approvals",
+    )

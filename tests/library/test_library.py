@@ -65,6 +65,7 @@ def test_the_project_comes_before_the_user_and_changes_count_at_once(library: Li
         ),
         ("---\ncommand: x\nloop: false\n---", Gate("x")),
         ("---\ncommand: x\njudges: fixtures/**  *.golden\n---", Gate("x", judges=("fixtures/**", "*.golden"))),
+        ("---\ncommand: x\nflaky: true\n---", Gate("x", flaky=True)),
         ("---\ncriteria: reads well\n---\nfor people\n", Criteria("reads well", "g")),
         ("---\ntitle: T\n---\nIt reads well.\n\nAlways.\n", Criteria("It reads well.\n\nAlways.", "g")),
         ("It reads well.\n", Criteria("It reads well.", "g")),
@@ -87,7 +88,7 @@ def test_a_gate_is_a_command_or_criteria(library: Library, write: Write, content
             "---\nzzz: x\n---\n",
             (
                 ":2: unknown key 'zzz'; there are title, description, command, criteria, preset, max_attempts,"
-                " timeout_s, judges, loop"
+                " timeout_s, judges, loop, flaky"
             ),
         ),
         ("---\ncommand: x\n\ncommand: y\n---\n", ":4: 'command' is given twice, first in line 2"),

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from interlock.errors import Misconfigured, Rejected
-from interlock.policy.always_rules import append_rule, free_name, narrowest_rule
+from interlock.policy.always_rules import append_rule, free_name, narrowest_rule, tool_rule
 from interlock.policy.reading.words import Word
 from interlock.policy.rule_files import read_rules
 
@@ -69,3 +69,12 @@ def test_a_file_where_it_cannot_stand_at_the_end_is_left_alone(tmp_path: Path) -
 
 def test_names_count_up() -> None:
     assert free_name({"always-1", "always-2"}.__contains__) == "always-3"
+
+
+def test_a_tool_that_contacts_a_host_is_allowed_for_that_host_only() -> None:
+    assert tool_rule("fetch_url", "always-1", ("docs.python.org",)) == (
+        '[[policy]]\nname = "always-1"\nverdict = "allow"\ntool = "fetch_url"\n'
+        'hosts = ["docs.python.org"]\nmatch = ["fetch_url docs.python.org"]\n'
+    )
+    with pytest.raises(Rejected):
+        tool_rule("fetch_url", "always-1")

@@ -246,3 +246,71 @@ def test_an_exact_rule_allows_only_where_the_script_starts(tmp_path: Path) -> No
     assert judge.script("./build.sh", str(tmp_path)).verdict == "allow"
     assert judge.script("cd sub && ./build.sh", str(tmp_path)).verdict == "ask"
     assert judge.script("true || cd sub && ./build.sh", str(tmp_path)).verdict == "ask"
+
+
+# ── hosts of tools ───────────────────────────────────────────────────────────────────────
+
+
+def tool_rule(verdict: str, name: str, more: str = "", tool: str = "fetch_url") -> str:
+    return f'[[policy]]\nname = "{name}"\nverdict = "{verdict}"\ntool = "{tool}"\n{more}\n'
+
+
+def fetch_verdict(shell_policy: ShellPolicy, *hosts: str, tool: str = "fetch_url") -> tuple[str, str]:
+    verdict = shell_policy.tool(tool, hosts=hosts)
+    return verdict.verdict, verdict.rule
+
+
+def test_a_rule_allows_a_host_and_no_other() -> None:
+    shell_policy = policy(rules(tool_rule("allow", "docs", 'hosts = ["docs.python.org", "*.rs", "a.b:8080"]')))
+    for host in ("docs.python.org", "Docs.Python.org.", "docs.rs", "x.docs.rs", "a.b:8080"):
+        assert fetch_verdict(shell_policy, host) == ("allow", "docs")
+    for host in ("python.org", "evil-docs.python.org", "docs.python.org.evil", "docs.python.org:8080", "rs", "a.b"):
+        assert fetch_verdict(shell_policy, host) == ("ask", "default")
+    assert fetch_verdict(shell_policy, "docs.python.org", "evil.org") == ("ask", "default")
+    assert fetch_verdict(shell_policy) == ("ask", "default")
+
+
+def test_a_deny_of_a_host_wins_on_every_port() -> None:
+    text = tool_rule("allow", "all", 'hosts = ["*"]') + tool_rule("deny", "not-there", 'hosts = ["evil.org"]')
+    shell_policy = policy(rules(text))
+    assert fetch_verdict(shell_policy, "good.org") == ("allow", "all")
+    assert fetch_verdict(shell_policy, "evil.org") == fetch_verdict(shell_policy, "evil.org:8080")
+    assert fetch_verdict(shell_policy, "evil.org") == ("deny", "not-there")
+    everywhere = policy(rules(tool_rule("deny", "no", 'hosts = ["evil.org"]', tool="*")))
+    assert everywhere.tool("edit_file", ("a.py",)).verdict == "ask"  # it contacts no host
+
+
+def test_a_rule_for_every_tool_does_not_allow_the_network() -> None:
+    shell_policy = policy(
+        rules(tool_rule("allow", "every", tool="*") + tool_rule("allow", "search", tool="web_search"))
+    )
+    assert fetch_verdict(shell_policy, "a.b") == fetch_verdict(shell_policy) == ("ask", "default")
+    assert fetch_verdict(shell_policy, "s.org", tool="web_search") == ("allow", "search")
+    assert fetch_verdict(shell_policy, "s.org", tool="mcp_tool") == ("ask", "default")
+    paths = policy(rules(tool_rule("deny", "no-ci", 'paths = ["ci/**"]', tool="*")))
+    assert fetch_verdict(paths, "a.b") == ("ask", "default")  # it changes no file
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (tool_rule("allow", "x"), "config.toml:4: a rule that allows fetch_url names its hosts"),
+        (tool_rule("allow", "x", 'hosts = ["https://a.b/"]'), "config.toml:5: policy.hosts: 'https://a.b/' is no host"),
+        (tool_rule("allow", "x", 'hosts = ["a*.b"]'), "is no host"),
+        (tool_rule("allow", "x", 'hosts = ["a.b"]\npaths = ["a"]'), "such a tool changes no 'paths'"),
+        (allow("ls", more='hosts = ["a.b"]'), "'hosts' are what a 'tool' contacts"),
+    ],
+)
+def test_a_wrong_rule_about_hosts_names_its_line(text: str, message: str) -> None:
+    with pytest.raises(Misconfigured) as error:
+        rules(text)
+    assert message in str(error.value)
+
+
+def test_examples_of_hosts_are_checked() -> None:
+    good = rules(tool_rule("allow", "x", 'hosts = ["a.b"]\nmatch = ["fetch_url a.b"]\nnot_match = ["fetch_url c.d"]'))
+    assert failed_examples(good, harmless) == []
+    wrong = rules(tool_rule("allow", "x", 'hosts = ["a.b"]\nmatch = ["fetch_url c.d"]'))
+    assert failed_examples(wrong, harmless) == [
+        "config.toml:1: rule 'x' should match but does not: fetch_url c.d",
+    ]

@@ -1,6 +1,7 @@
 """Processes as /proc shows them: parents, descendants, states."""
 
 import os
+import signal
 import threading
 import time
 from collections.abc import Callable
@@ -48,3 +49,21 @@ def wait_until(holds: Callable[[], bool], what: str, seconds: float = 60) -> Non
     while not holds():
         assert time.monotonic() < deadline, f"never: {what}"
         threading.Event().wait(0.01)
+
+
+def stop(pid: int) -> None:
+    """Stops a process, and waits until all of its threads stand still: the signal alone returns earlier.
+
+    A process that has ended meanwhile is left alone.
+    """
+    with suppress(ProcessLookupError):
+        os.kill(pid, signal.SIGSTOP)
+    wait_until(lambda: all(state in "TtZX" for state in _thread_states(pid)), f"process {pid} is stopped")
+
+
+def _thread_states(pid: int) -> str:
+    states = ""
+    for stat in Path(f"/proc/{pid}/task").glob("*/stat"):
+        with suppress(OSError):
+            states += stat.read_text().rpartition(")")[2].split()[0]
+    return states

@@ -5,7 +5,7 @@ from types import ModuleType
 
 import pytest
 
-from interlock.engine.effects.shell_attempt import HOW
+from interlock.engine.agents.worker import HOW
 from interlock.errors import Misconfigured
 from interlock.providers.credentials import (
     address_of,

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from interlock.domain.values.services import Service
+from interlock.domain.values.runs.services import Service
 from interlock.ports.processes import Finished, Job, Sandbox
 from interlock.runners.services import JobServices, level_problem, with_report, with_services
 from interlock.sandbox.levels.bubblewrap import BubblewrapSandbox

@@ -20,11 +20,12 @@ READING = [
     *("read_file", "get_file_slice", "list_directory", "get_tree", "search_files", "grep", "get_git_diff"),
     *("get_file_summary", "py_get_skeleton", "py_get_code_outline", "py_get_definition", "py_get_signature"),
     *("py_get_class_summary", "py_get_var_declaration", "py_get_docstring", "py_get_imports", "py_check_syntax"),
-    *("py_find_usages", "py_get_hierarchy"),
+    *("py_find_usages", "py_get_hierarchy", "get_ui_performance"),
 ]
 CHANGING = [
     *("edit_file", "write_file", "set_file_slice", "apply_patch"),
     *("py_update_definition", "py_set_signature", "py_set_var_declaration", "run_shell"),
+    "fetch_url",
 ]
 
 
@@ -43,7 +44,7 @@ def test_a_tool_that_is_switched_off_is_neither_offered_nor_run(desk: Desk) -> N
     outcome = asyncio.run(tools.run(desk.place, "run_shell", {"script": "echo"}))
     assert (outcome.failed, outcome.text) == (
         True,
-        "The tool 'run_shell' is switched off by the settings of this project.",
+        "The tool 'run_shell' cannot be used: it is switched off by the settings of this project.",
     )
     with pytest.raises(ToolFailure, match="switched off"):
         asyncio.run(tools.preview(desk.place, "run_shell", {"script": "echo"}))

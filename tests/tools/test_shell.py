@@ -7,7 +7,7 @@ import pytest
 
 from interlock.codeviews.python.structure import PythonStructure
 from interlock.domain.checks.closed_names import ClosedNames
-from interlock.domain.values.services import Service
+from interlock.domain.values.runs.services import Service
 from interlock.ports.processes import Finished, Job, OnOutput
 from interlock.ports.tools import Preview, ToolOutcome, ToolPlace
 from interlock.runners.services import JobServices

@@ -145,6 +145,7 @@ def test_without_it_what_is_asked_is_not_rewritten(target: str) -> None:
     with windowed(asking_all(), driver=driver) as bench:
         table = Table(bench, driver)
         bench.until(lambda: "inbox.edit" in bench.reachable())
+        assert table.click("inbox.row@A-1").success  # the script; what holds up most comes first
         if target != "inbox.edit":
             assert table.click("inbox.edit").success
         done = table.click(target, DRIVER)

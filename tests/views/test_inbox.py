@@ -19,6 +19,7 @@ from interlock.domain.values.approvals import (
     GateOnTree,
     GatePayload,
     MergePayload,
+    ScriptPayload,
     SpawnPayload,
     StepPayload,
     ToolPayload,
@@ -27,6 +28,7 @@ from interlock.domain.values.approvals import (
 )
 from interlock.domain.values.epics import TrackPlan
 from interlock.domain.values.gates import Blob, Gate
+from interlock.domain.values.runs.effects import ScriptEffect
 from interlock.domain.values.tickets import TicketSpec
 from interlock.views.inbox import (
     approval_dict,
@@ -126,6 +128,11 @@ def test_a_workers_questions_have_titles() -> None:
     project.send(AnswerApproval("A-1", "approve"))
     project.send(AskWorker("a", "one", 1, ToolPayload("c1", "edit_file", "{}", "", "edit a.py", 1, "+x", "/w"), ""))
     assert approval_title(project.state.approvals["A-1"]) == "start a tier3-worker on one (scripted)"
+    agent = SpawnPayload("claude", "Claude Code", "do it", "", terms=("program: claude",))
+    approval = replace(project.state.approvals["A-1"], payload=agent)
+    assert approval_title(approval) == "start the agent claude on one (Claude Code)"
+    alone = replace(approval, payload=replace(agent, unsupervised=True))
+    assert approval_title(alone) == "start the agent claude, which asks nothing, on one (Claude Code)"
     assert approval_title(project.state.approvals["A-2"]) == "one: edit a.py"
 
 
@@ -231,3 +238,19 @@ def test_the_diff_of_changed_tests_is_completed_from_its_stored_text() -> None:
 )
 def test_a_step_says_what_its_approval_covers(script: str | None, what: str) -> None:
     assert covered_by_step(StepPayload("d", "shell", script)) == f"approving it also allows {what}"
+
+
+def test_the_diff_of_an_effect_is_made_whole() -> None:
+    effect = ScriptEffect("d", diff="-x", diff_blob=Blob("d1", 9_000))
+    script = ScriptPayload("make", "/work", (), "bubblewrap", effect=effect)
+    asked = _asked_script(script)
+    assert cut_texts(asked) == (Blob("d1", 9_000),)
+    assert with_whole_texts(asked, {}) == asked
+    whole = with_whole_texts(asked, {"d1": "-x\n-y"}).payload
+    assert whole == replace(script, effect=replace(effect, diff="-x\n-y", diff_blob=None))
+
+
+def _asked_script(payload: ScriptPayload) -> Approval:
+    return Approval(
+        id="A-1", kind="script", asker="worker:D-1/1", track="", payload=payload, digest="", requested_at=""
+    )

@@ -7,10 +7,12 @@ from hypothesis import given
 from msgspec.structs import replace
 
 from interlock.domain.messages.envelopes import Recorded
-from interlock.domain.messages.events.approval_events import ApprovalAnswered, ApprovalRequested
+from interlock.domain.messages.events.approval_events import ApprovalAnswered, ApprovalRequested, ApprovalsAnswered
 from interlock.domain.messages.events.attempt_events import (
     GateFinished,
+    PartsTaken,
     TicketStarted,
+    ToolBegun,
     ToolFinished,
     TurnFinished,
     WorkSubmitted,
@@ -19,16 +21,18 @@ from interlock.domain.messages.events.call_events import CallEnded, CallReserved
 from interlock.domain.messages.events.discussion_events import DiscussionReplied, DiscussionTurnEnded
 from interlock.domain.messages.events.epic_events import PlannerAnswered, TracksProposed
 from interlock.domain.messages.events.event import Event
+from interlock.domain.messages.events.steering_events import AutonomySet
 from interlock.domain.messages.events.test_history_events import TestExecuted, TestReportRead, TestsForgotten
 from interlock.domain.messages.events.ticket_events import TicketBlocked, TicketCompleted
-from interlock.domain.messages.events.track_events import LandingFailed, TrackEnded, TrackStarted
+from interlock.domain.messages.events.track_events import LandingFailed, LandingReturned, TrackEnded, TrackStarted
 from interlock.domain.values.approvals import Again, Change, ScriptPayload
 from interlock.domain.values.budgets import Usage
 from interlock.domain.values.epics import TrackPlan
 from interlock.domain.values.gates import Blob, GateResult
 from interlock.domain.values.model_calls import CallOwner
 from interlock.domain.values.test_history import SuiteReport
-from interlock.views.journal_lines import JournalLine, error_line, journal_line, seconds
+from interlock.views.journal_lines import JournalLine, error_line, journal_line
+from interlock.views.verification import seconds
 from tests.domain.given import AT, FAIL, PASS, SAVED
 from tests.domain.runs import ran
 from tests.wire.anything import anything
@@ -68,6 +72,7 @@ CASES: Sequence[tuple[Event, str, str]] = (
     (TicketCompleted("t", "a", 1, "abcdef0123456"), "ticket", "verified, merged as abcdef0123"),
     (TicketCompleted("t", "a", 1, unverified=True), "ticket", "done, unverified"),
     (TicketBlocked("t", "a", "no\nway"), "ticket", "blocked: no"),
+    (ToolBegun("t", "a", 1, "c", "fetch_url", "Fetch it", "A-1"), "tool", "begins: Fetch it   by A-1"),
     (ToolFinished("t", "a", 1, BLOB, "edit_file", False, "A-1"), "tool", "edit_file  done   by A-1"),
     (ToolFinished("t", "a", 1, BLOB, "edit_file", True, "A-1"), "tool", "edit_file  failed   by A-1"),
     (
@@ -86,6 +91,7 @@ CASES: Sequence[tuple[Event, str, str]] = (
     (ask(allowed_by="policy:ls"), "asks", "A-1 run the script of a   allowed by policy:ls"),
     (ApprovalAnswered("A-1", "reject", "not so"), "asks", "A-1 reject by human:ada: not so"),
     (ApprovalAnswered("A-1", "approve"), "asks", "A-1 approve by human:ada"),
+    (ApprovalsAnswered("r", "reject", ("A-1", "A-2")), "asks", "reject by human:ada: answered 2 of 2"),
     (TrackEnded("t", "done"), "track", "the track is done"),
     (TrackEnded("t", "blocked"), "track", "the track is blocked"),
     (TrackStarted("t"), "track", "track started"),
@@ -94,7 +100,25 @@ CASES: Sequence[tuple[Event, str, str]] = (
 )
 
 
-@pytest.mark.parametrize(("event", "kind", "text"), CASES)
+REVIEWS: list[tuple[Event, str, str]] = [
+    (PartsTaken("t", "a", 1, SAVED), "ticket", "only the accepted parts are left"),
+    (
+        LandingReturned("t", "A-3", "main", "b", "c", (1, 2)),
+        "land",
+        "the landing is asked about again: 2 parts accepted in A-3",
+    ),
+    (
+        LandingReturned("t", "A-3", "main", "b", "c"),
+        "land",
+        "the landing is asked about again: changes requested in A-3",
+    ),
+    (AutonomySet("review"), "asks", "autonomy of the project: review"),
+    (AutonomySet(None, "t"), "asks", "autonomy of t: not chosen any more"),
+    (AutonomySet("land", "t", "a"), "asks", "autonomy of t/a: land"),
+]
+
+
+@pytest.mark.parametrize(("event", "kind", "text"), [*CASES, *REVIEWS])
 def test_a_fact_is_one_line(event: Event, kind: str, text: str) -> None:
     line = line_of(event)
     assert (line.version, line.at, line.kind, line.text) == (7, AT, kind, text)

@@ -1,13 +1,16 @@
 """The pending verification of a ticket, in every stage that has one."""
 
 import pytest
+from msgspec.structs import replace
 
-from interlock.domain.values.gates import Gate, GateDefaults, GateResult
+from interlock.domain.values.approvals import GateOnTree
+from interlock.domain.values.gates import Gate, GateDefaults, GateResult, Reused
 from interlock.domain.values.tickets import (
     Asking,
     Completed,
     Escalated,
     Queued,
+    ReusedGate,
     Saved,
     Stage,
     Ticket,
@@ -17,7 +20,13 @@ from interlock.domain.values.tickets import (
     Verifying,
     Working,
 )
-from interlock.views.verification import PendingVerification, pending_verification
+from interlock.views.verification import (
+    PendingVerification,
+    gate_status_text,
+    passed_text,
+    pending_verification,
+    reused_lines,
+)
 
 FAIL = GateResult(status="failed", exit_code=1, command="make test", duration_ms=5)
 SAVED = Saved("base", "commit", "tree")
@@ -53,3 +62,22 @@ def test_a_ticket_that_is_at_no_gate_has_none(stage: Stage) -> None:
 def test_a_gate_without_a_limit_of_its_own_has_the_default() -> None:
     found = pending_verification(_ticket(Verifying(SAVED)), GateDefaults(max_attempts=9))
     assert found == PendingVerification("shell-verify-demo/T-1/1", 0, "true", 0, 9, ())
+
+
+SOURCE = Reused("demo", "T-001", 1, 7, "2026-01-01T10:00:00.000000Z", 4_100)
+SAME = "same tree as demo/T-001/1, run 4.1 s at 2026-01-01 10:00:00"
+
+
+def test_a_reused_pass_is_shown_with_the_run_that_it_rests_on() -> None:
+    passed = GateResult(status="passed", exit_code=0, command="make test", duration_ms=700)
+    assert passed_text(passed) == "passed, 700 ms"
+    assert passed_text(replace(passed, reused=SOURCE)) == f"passed ({SAME})"
+    ticket = replace(_ticket(Completed("c")), reused=(ReusedGate(1, SOURCE), ReusedGate(9, SOURCE)))
+    assert reused_lines(ticket) == (f"make test: passed ({SAME})",), "an edit may have removed a gate"
+    assert gate_status_text(GateOnTree("T-1", "make", "passed")) == "passed"
+    assert gate_status_text(GateOnTree("T-1", "make", "passed", SOURCE)) == f"passed ({SAME})"
+
+
+def test_a_gate_as_evidence_says_how_long_it_ran() -> None:
+    assert gate_status_text(GateOnTree("T", "make", "passed", duration_ms=1_500)) == "passed (1.5 s)"
+    assert gate_status_text(GateOnTree("T", "make", "passed")) == "passed"

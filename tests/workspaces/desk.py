@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 from interlock.domain.values.tickets import Saved
-from interlock.ports.processes import Conversation, Finished, IsComplete, Job, OnOutput, Output
+from interlock.ports.processes import Conversation, Finished, IsComplete, Job, LiveJob, OnOutput, Output
 from interlock.ports.workspaces import Combined, Workspace
 from interlock.sandbox.jobs.conversation import ProgramConversation
 from interlock.workspaces.git_workspaces import GitWorkspaces
@@ -32,6 +32,9 @@ class Runner:
 
     async def run(self, job: Job, on_stdout: OnOutput | None = None) -> Finished:
         raise NotImplementedError
+
+    def view(self, job: Job) -> None:
+        return
 
     async def run_trusted(
         self,
@@ -65,6 +68,9 @@ class Runner:
             self.after([*argv])
         assert process.returncode is not None
         return Output(process.returncode, out, err)
+
+    def open(self, job: Job) -> LiveJob:
+        raise NotImplementedError
 
     def converse(self, argv: Sequence[str], *, cwd: str, env: Mapping[str, str]) -> Conversation:
         return RecordedConversation(self, argv, ProgramConversation(argv, cwd=cwd, env=env))

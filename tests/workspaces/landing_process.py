@@ -1,4 +1,7 @@
-"""Lands in a process of its own, which can be killed at any line: PROJECT STATE BRANCH BEFORE AFTER [LINE]."""
+"""Lands in a process of its own, which can be killed at any line: PROJECT STATE BRANCH BEFORE AFTER [LINE [back]].
+
+With `back` it takes the landing back.
+"""
 
 import asyncio
 import os
@@ -32,11 +35,12 @@ def _count(last: int) -> None:
     sys.settrace(trace)
 
 
-async def _land(project: str, state: str, branch: str, before: str, after: str, last: str = "0") -> str:
+async def _land(project: str, state: str, branch: str, before: str, after: str, last: str = "0", way: str = "") -> str:
     store = GitWorkspaces(Path(project), Path(state), Runner())
     await store.open()
     _count(int(last))
-    return await store.land("t", LandingPlan(branch, before, after, ""))
+    plan = LandingPlan(branch, before, after, "")
+    return await (store.take_back(plan) if way == "back" else store.land("t", plan))
 
 
 if __name__ == "__main__":

@@ -68,8 +68,8 @@ def _assert_nothing_lost(desk: Desk, editor: "subprocess.Popen[str]") -> dict[st
     return saved
 
 
-def _landing_process(desk: Desk, landing: LandingPlan, last: int = 0) -> "subprocess.Popen[str]":
-    what = (str(desk.project), str(desk.state), landing.branch, landing.before, landing.after, str(last))
+def _landing_process(desk: Desk, landing: LandingPlan, last: int = 0, way: str = "") -> "subprocess.Popen[str]":
+    what = (str(desk.project), str(desk.state), landing.branch, landing.before, landing.after, str(last), way)
     argv = [sys.executable, "-m", "tests.workspaces.landing_process", *what]
     return subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
@@ -206,6 +206,35 @@ def test_a_killed_landing_that_is_not_continued_is_taken_back(desk: Desk) -> Non
             assert not (desk.project / ".git/index.lock").exists()
             assert list(desk.project.glob("**/*.mine*")) == []
         assert taken_back
+
+    run(story())
+    desk.assert_sound()
+
+
+def test_a_landing_is_taken_back_and_landed_again_and_a_kill_leaves_one_of_the_two(desk: Desk) -> None:
+    async def story() -> None:
+        landing = await _every_kind(desk)
+        store = await desk.open()
+        await store.land("t", landing)
+        counted, _ = _landing_process(desk, landing, 0, "back").communicate()
+        lines = int(counted.split()[0])
+        assert desk.git("rev-parse", "main") == landing.before
+        assert desk.git("status", "--porcelain") == ""
+        outcomes: set[bool] = set()
+        for last in range(1, lines, lines // 12):
+            if desk.git("rev-parse", "main") == landing.before:
+                assert await (await desk.open()).land_again(landing) == ""
+                _assert_landed(desk, landing)
+            _landing_process(desk, landing, last, "back").communicate()
+            store = await desk.open()
+            await store.settle_landing()
+            now = desk.git("rev-parse", "main")
+            assert now in (landing.before, landing.after)
+            assert desk.git("status", "--porcelain") == "", last
+            assert not store.has_begun_landing()
+            assert not (desk.project / ".git/index.lock").exists()
+            outcomes.add(now == landing.before)
+        assert False in outcomes
 
     run(story())
     desk.assert_sound()

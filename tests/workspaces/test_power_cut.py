@@ -10,6 +10,7 @@ from tests.faults.cuts import Cut, cuts
 from tests.faults.power_cut import Survival
 from tests.workspaces.checkpoints.snapshots import NOW, store_of
 from tests.workspaces.desk import Desk, Runner, attempt, merge, run
+from tests.workspaces.effects import applying_process
 
 NEW = {"README": "landed\n", "src/a.py": "a = 2\n", "added/file": "new\n"}
 TWO_DISKS: list[dict[str, Survival]] = [
@@ -129,6 +130,31 @@ def test_a_rollback_that_a_power_cut_ended_is_known_and_finished(disk: Desk) -> 
         assert found in ({"new\n"}, {"hello\n", "old\n"}), cut
         outcomes |= found
     assert outcomes == {"new\n", "hello\n", "old\n"}
+
+
+def test_changes_of_a_script_that_a_power_cut_ended_are_all_made_or_none(disk: Desk) -> None:
+    contents = disk.project.parent.parent / "contents"
+    disk.write(applying_process.NEW, contents)
+    before = (disk.project / "src/a.py").read_text()
+    (disk.project / ".interlock").mkdir()
+    argv = ("tests.workspaces.effects.applying_process", str(disk.project), str(contents))
+    outcomes: set[bool] = set()
+    for cut in cuts(disk.project.parent, *argv, survivals=["ordered", "names", "all"], after=_moves_files):
+        store = applying_process.store_of(str(disk.project))
+        store.settle()
+        applied = (disk.project / "README").read_text() == "applied\n"
+        assert (disk.project / "src/a.py").exists() is not applied, cut
+        assert applied or (disk.project / "src/a.py").read_text() == before, cut
+        assert (disk.project / "link").is_symlink() is applied, cut
+        assert (disk.project / "added").exists() is applied, cut
+        assert not applied or (disk.project / "added/file").read_text() == "new\n", cut
+        assert [path for path in (disk.project / ".interlock").rglob("*") if path.is_symlink()] == [], cut
+        if applied:
+            (entry,) = store.entries()
+            store.undo(entry)
+            assert (disk.project / "src/a.py").read_text() == before, cut
+        outcomes.add(applied)
+    assert outcomes == {False, True}
 
 
 def _moves_files(name: str, paths: tuple[bytes, ...]) -> bool:

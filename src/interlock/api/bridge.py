@@ -7,7 +7,9 @@ from typing import Any, Protocol, TypeVar
 from interlock.desk.desk import Desk
 from interlock.domain.messages.envelopes import Recorded
 from interlock.domain.values.approvals import Payload
+from interlock.ports.effects import Undone, UndoPlan, UndoRow
 from interlock.ports.front import Front
+from interlock.ports.learned_rules import LearnedRules
 
 T = TypeVar("T")
 
@@ -32,6 +34,21 @@ class Backstage(Protocol):
     async def keep_rule(self, rule: str, *, everywhere: bool) -> None:
         """Writes a rule of the user: for this project, or for all projects."""
         ...
+
+    @property
+    def learned(self) -> LearnedRules:
+        """Rules from experience."""
+        ...
+
+    def undo_rows(self) -> tuple[UndoRow, ...]:
+        """The lasting changes that can be undone or redone, newest first."""
+        ...
+
+    async def undo_plan(self, *, redo: bool) -> UndoPlan | None:
+        """What the next undo, or redo, would do; None if there is nothing."""
+        ...
+
+    async def undo(self, plan: UndoPlan, *, force: bool) -> Undone: ...
 
     def reveal(self, text: str) -> str:
         """The exact form of a text whose secrets were concealed; raises Rejected if it is not stored any more."""

@@ -3,8 +3,9 @@
 Both sides send lines of JSON. A request is `{"do": …}`; the reply is `{"ok": …}` or `{"error": …, "kind": …}`. While a
 request is carried out, the server sends `{"busy": true}` every `BEAT_S` seconds. After `follow` every line is one
 recorded event; `{"at": N}` says that the client has everything up to version N: at the end of every batch, and every
-`BEAT_S` seconds. So a client can tell a process at work from a stopped one. The socket has mode 0600 and is never
-visible in a sandbox.
+`BEAT_S` seconds. So a client can tell a process at work from a stopped one. A client that asks for `streams` also gets
+`{"stream": KEY, "piece": TEXT}`, the text of models as it comes. The socket has mode 0600 and is never visible in a
+sandbox.
 """
 
 import asyncio
@@ -12,6 +13,8 @@ import os
 import socket
 import time
 from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -20,8 +23,12 @@ from msgspec import Meta, Struct
 
 from interlock import wire
 from interlock.domain.messages.commands.command import HumanCommand
+from interlock.domain.messages.commands.discussion_commands import StopTurn
+from interlock.domain.messages.envelopes import SYSTEM, is_program
+from interlock.domain.values.discussions import Doing, Quiet, Unsure
 from interlock.errors import InterlockError, Misconfigured, Rejected, Unavailable
-from interlock.ports.front import Front, Receipt
+from interlock.ports.front import ProgramFront, Receipt
+from interlock.ports.model import ToolCall
 
 LINE = 64 * 1024 * 1024
 """Bytes of one line: a track of 100,000 tickets fits. Longer lines are refused."""
@@ -30,6 +37,9 @@ BEAT_S = 2.0
 """Seconds between two signs of life."""
 
 BUSY = b'{"busy":true}\n'
+
+MOST_UNREAD = 1024 * 1024
+"""Bytes that a follower has not read, from which it gets no streams."""
 
 _REMEMBERED = 1_000
 """Answers kept for clients that repeat a request."""
@@ -42,14 +52,16 @@ class Request(Struct, frozen=True, omit_defaults=True):
     the system's monotonic clock: a request that is read later is not carried out, because its sender has given up.
     """
 
-    do: Literal["ping", "submit", "land", "say", "follow", "stop"]
+    do: Literal["ping", "submit", "land", "say", "call", "follow", "stop"]
     actor: str = ""
     command: HumanCommand | None = None
     track: str = ""
     discussion: str = ""
     text: str = ""
+    call: ToolCall | None = None
     after: int = 0
     works: bool = False  # of a follower: its work keeps the workbench open
+    streams: bool = False  # of a follower: it wants the text of models as well
     id: Annotated[str, Meta(pattern="^[0-9a-f]{16,64}$")] | Literal[""] = ""
     until: float | None = None
 
@@ -61,7 +73,7 @@ _Answer = dict[str, Any]
 class ControlServer:
     """Serves one front. `stopping` is called when a client requests the end of the workbench."""
 
-    def __init__(self, front: Front, path: Path, stopping: Callable[[], None]) -> None:
+    def __init__(self, front: ProgramFront, path: Path, stopping: Callable[[], None]) -> None:
         self._front = front
         self._path = path
         self._stopping = stopping
@@ -71,6 +83,7 @@ class ControlServer:
         self._working: set[asyncio.Task[None]] = set()
         self.detached = asyncio.Event()  # set when a client has gone whose work kept the workbench open
         self._answers: dict[str, asyncio.Task[_Answer]] = {}
+        self._called: dict[asyncio.Task[None], set[str]] = {}  # by connection: discussions with calls of its program
 
     @property
     def working(self) -> int:
@@ -122,8 +135,10 @@ class ControlServer:
                         self._following.add(task)
                         if request.works:
                             self._working.add(task)
-                        await self._follow(request.after, reader, writer)
+                        await self._follow(request, reader, writer)
                         return
+                    if request.do == "call":
+                        self._called.setdefault(task, set()).add(request.discussion)
                     answer = await self._answer_with_beats(request, writer)
                 writer.write(wire.encode(answer) + b"\n")
                 await writer.drain()
@@ -136,6 +151,15 @@ class ControlServer:
                 self._working.discard(task)
                 self.detached.set()
             writer.close()
+            await self._end_calls(self._called.pop(task, set()))
+
+    async def _end_calls(self, discussions: set[str]) -> None:
+        """Ends the turns of a program that is gone, and so withdraws its questions."""
+        for name in sorted(discussions):
+            discussion = self._front.state.discussions.get(name)
+            if discussion is not None and not isinstance(discussion.stage, Quiet | Doing | Unsure):
+                with suppress(InterlockError):
+                    await self._front.submit(SYSTEM, StopTurn(name, "the program that called is gone"))
 
     async def _answer_with_beats(self, request: Request, writer: asyncio.StreamWriter) -> _Answer:
         answering = self._answers.get(request.id)
@@ -158,13 +182,17 @@ class ControlServer:
                 raise Unavailable("the request was read too late; it was not carried out")
             match request.do:
                 case "submit" if request.command is not None:
-                    actor = _human(request.actor)
+                    actor = _sender(request.actor)
                     return _receipt_reply(await self._front.submit(actor, request.command, request.id))
                 case "land":
                     return _receipt_reply(await self._front.ask_landing(_human(request.actor), request.track))
                 case "say":
                     return _receipt_reply(
                         await self._front.say(_human(request.actor), request.discussion, request.text)
+                    )
+                case "call" if request.call is not None:
+                    return _receipt_reply(
+                        await self._front.call(_program(request.actor), request.discussion, request.call)
                     )
                 case "stop":
                     self._stopping()
@@ -174,8 +202,10 @@ class ControlServer:
         except InterlockError as error:
             return {"error": str(error), "kind": type(error).__name__}
 
-    async def _follow(self, after: int, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _follow(self, request: Request, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        after = request.after
         following = self._front.follow(after)
+        end_streams = self._front.listen(partial(_stream, writer)) if request.streams else None
         disconnected = asyncio.ensure_future(reader.read(1))
         disconnected.add_done_callback(lambda _: following.close())
         coming = asyncio.ensure_future(following.next())
@@ -195,15 +225,34 @@ class ControlServer:
                     writer.write(BUSY)
                 await writer.drain()
         finally:
+            if end_streams is not None:
+                end_streams()
             following.close()
             disconnected.cancel()
             coming.cancel()
+
+
+def _stream(writer: asyncio.StreamWriter, key: str, piece: str) -> None:
+    """A client that does not read loses text, and never events: the text comes whole with its event."""
+    if writer.transport.get_write_buffer_size() < MOST_UNREAD:
+        writer.write(wire.encode({"stream": key, "piece": piece}) + b"\n")
 
 
 def _human(actor: str) -> str:
     if not actor.startswith("human:") or not actor.isprintable() or len(actor) > 200:
         raise Rejected("only people may use this socket: the actor must be human:<name>")
     return actor
+
+
+def _program(actor: str) -> str:
+    if not is_program(actor) or not actor.isprintable() or len(actor) > 200:
+        raise Rejected("a tool call comes from a program: the actor must be program:<name>")
+    return actor
+
+
+def _sender(actor: str) -> str:
+    """A person, or a program: the rules decide what a program may send."""
+    return _program(actor) if is_program(actor) else _human(actor)
 
 
 def _receipt_reply(receipt: Receipt) -> _Answer:

@@ -7,7 +7,7 @@ import contextlib
 import os
 import socket
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from io import BufferedRWPair
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from interlock import errors, wire
 from interlock.domain.messages.commands.command import Command
 from interlock.domain.messages.envelopes import Actor, Recorded
 from interlock.ports.front import Receipt
+from interlock.ports.model import ToolCall
 
 SILENCE_S = 10.0
 """Seconds without a sign of life after which the process that holds the project counts as not answering."""
@@ -46,25 +47,37 @@ class ControlClient:
     def say(self, actor: Actor, discussion: str, text: str) -> Receipt:
         return self._receipt({"do": "say", "actor": actor, "discussion": discussion, "text": text})
 
+    def call(self, actor: Actor, discussion: str, call: ToolCall) -> Receipt:
+        plain = wire.to_plain(call)
+        return self._receipt({"do": "call", "actor": actor, "discussion": discussion, "call": plain})
+
     def stop(self) -> None:
         self._ask({"do": "stop"})
 
-    def follow(self, after: int, *, works: bool = False) -> Iterator[Sequence[Recorded]]:
+    def follow(
+        self, after: int, *, works: bool = False, heard: Callable[[str, str], None] | None = None
+    ) -> Iterator[Sequence[Recorded]]:
         """Every event after a version, in whole batches, as it happens, until the server ends.
 
-        `works`: the server's process stays open for the work of this client.
+        `works`: the server's process stays open for the work of this client. `heard` gets the text that models stream,
+        with its key.
 
         A batch may be empty: a sign of life. Of a batch that the server could not finish nothing is returned.
         """
         connection = _connect(self._path, self._silence_s)
         batch: list[Recorded] = []
         with connection, connection.makefile("rwb") as lines:
-            lines.write(wire.encode({"do": "follow", "after": after, "works": works}) + b"\n")
+            request = {"do": "follow", "after": after, "works": works, "streams": heard is not None}
+            lines.write(wire.encode(request) + b"\n")
             lines.flush()
             while line := self._whole_line(lines):
                 if line.startswith(b'{"at"'):
                     yield batch
                     batch = []
+                elif line.startswith(b'{"stream"'):
+                    if heard is not None:
+                        text = msgspec.json.decode(line)
+                        heard(text["stream"], text["piece"])
                 elif not line.startswith(b'{"busy"'):
                     batch.append(wire.decode_recorded(line))
 

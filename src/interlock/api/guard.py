@@ -26,8 +26,11 @@ OK = b'{"status":"ok"}'
 class RequestGuard:
     """Wraps the whole application; `log` receives every write and every refusal."""
 
-    def __init__(self, app: App, port: int, tokens: Tokens, log: Log) -> None:
+    def __init__(
+        self, app: App, port: int, tokens: Tokens, log: Log, token_file: str = ".interlock/run/api.json"
+    ) -> None:
         self._app = app
+        self._token_file = token_file
         self._tokens = tokens
         self._log = log
         self._hosts = {f"127.0.0.1:{port}".encode(), f"localhost:{port}".encode()}
@@ -87,7 +90,7 @@ class RequestGuard:
             return None, None
         capability = self._tokens.capability(_bearer(presented))
         if capability is None:
-            return None, (401, "Unauthorized", "a bearer token is required; it is in .interlock/run/api.json")
+            return None, (401, "Unauthorized", f"a bearer token is required; it is in {self._token_file}")
         if capability == "ask" and not _may_ask(scope):
             return capability, (403, "NotAllowed", "this token may only ask: POST /api/ask")
         if scope["method"] in ("POST", "PUT", "PATCH", "DELETE"):

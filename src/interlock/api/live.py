@@ -181,9 +181,10 @@ class Live:
         return texts
 
     async def answered(self, approval: str, settled: Callable[[], bool]) -> None:
-        """Waits until the approval is no longer pending."""
+        """Waits until the approval is no longer pending, or until the API ends."""
         waiting = self._answers.setdefault(approval, asyncio.Event())
-        if not settled():  # checked after the event exists, so that no answer is missed
+        # Both are checked after the event exists, so that neither an answer nor the end is missed.
+        if not settled() and not self.ended:
             await waiting.wait()
 
     def forget(self, approval: str) -> None:

@@ -26,20 +26,33 @@ from interlock.api.routes.discussion_routes import discussion_routes
 from interlock.api.routes.epic_routes import epic_routes
 from interlock.api.routes.gui_routes import gui_routes
 from interlock.api.routes.journal_routes import journal_routes
+from interlock.api.routes.policy_routes import policy_routes
 from interlock.api.routes.replies import failed, framework_error, known_query, refused, unreadable
 from interlock.api.routes.status_json import status_json, update_json
 from interlock.api.routes.test_history_routes import test_history_routes
 from interlock.api.routes.ticket_routes import ticket_routes
 from interlock.api.routes.track_routes import track_routes
+from interlock.api.routes.undo_routes import undo_routes
 from interlock.api.routes.worker_routes import worker_routes
-from interlock.api.schemas import approvals, basics, discussions, gui, journal, mma_status, tickets, tracks, workers
+from interlock.api.schemas import (
+    approvals,
+    basics,
+    discussions,
+    gui,
+    journal,
+    mma_status,
+    tickets,
+    tracks,
+    undo,
+    workers,
+)
 from interlock.api.tokens import Tokens
 from interlock.errors import InterlockError, Misconfigured
 from interlock.version import VERSION
 
 HOST = "127.0.0.1"
 FIRST_PORT, LAST_PORT = 8999, 9010
-_SCHEMAS = (approvals, basics, discussions, gui, journal, mma_status, tickets, tracks, workers)
+_SCHEMAS = (approvals, basics, discussions, gui, journal, mma_status, tickets, tracks, undo, workers)
 
 ABOUT = """\
 Every action of the Interlock window is available here. Driving needs the token in `.interlock/run/api.json`.
@@ -170,11 +183,13 @@ def make_app(bridge: Bridge, live: Live, asks: Asks, ready: Callable[[], None]) 
         route_handlers=[
             *gui_routes(bridge, live, status),
             *approval_routes(bridge),
+            *policy_routes(bridge),
             *ask_routes(asks),
             *epic_routes(bridge),
             *track_routes(bridge),
             *ticket_routes(bridge),
             *worker_routes(bridge),
+            *undo_routes(bridge),
             *discussion_routes(bridge),
             *journal_routes(bridge, live, update_json(bridge, live)),
             *test_history_routes(bridge),

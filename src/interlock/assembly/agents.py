@@ -7,33 +7,42 @@ from functools import partial
 
 import msgspec
 from msgspec import UNSET, Struct
+from msgspec.structs import replace
 
 from interlock.assembly.environment import explained, services_beside, tests_command
 from interlock.assembly.project import Project, kept_text, plain_git, read_state
 from interlock.assembly.secrets.redaction import Redact, redactor
 from interlock.assembly.secrets.revealing import RevealingTools
+from interlock.assembly.tool_servers.book import ProjectServers
+from interlock.assembly.tools.web import web_of
+from interlock.cli_workers.local import LocalCliAgents
 from interlock.codeviews.python.structure import PythonStructure
 from interlock.codeviews.syntax.detect import language_of
 from interlock.codeviews.views.view import view
 from interlock.domain.checks.closed_names import ClosedNames
 from interlock.domain.values.approvals import ScriptPayload
-from interlock.domain.values.tickets import Ticket
+from interlock.domain.values.tickets import AGENT, Ticket
 from interlock.engine.agents.chat import Chat
 from interlock.engine.agents.context import JournalAccess, Send, Toolbox
 from interlock.engine.agents.last_answer import last_answer
-from interlock.engine.agents.tool_outputs import with_reading
+from interlock.engine.agents.tool_calls.tool_outputs import with_reading
 from interlock.engine.agents.worker import MakeReady, Options, Worker
+from interlock.engine.bench.concealing import conceal_texts
 from interlock.engine.bench.workbench import Workbench
 from interlock.engine.blobs import Fetch, KeptTexts
 from interlock.engine.models.calls import ModelCalls
 from interlock.engine.planning.briefing import BriefBlock, Briefing
 from interlock.engine.planning.planner import Planner
 from interlock.engine.planning.survey import Surveyor
+from interlock.engine.prompts.load import TIER_PROMPTS, OwnPrompts, Tier
+from interlock.mcp_tools.tools import ToolsWithServers
+from interlock.ports.effects import Effects
 from interlock.ports.processes import Sandbox
 from interlock.ports.secrets import Vault
 from interlock.ports.services import Services
 from interlock.ports.tools import Preview, ToolPlace
 from interlock.ports.work import Policy
+from interlock.tools.catalogue import UiFigures, Web
 from interlock.tools.registry import WorkerTools
 from interlock.workspaces.git_workspaces import GitWorkspaces
 from interlock.workspaces.read_only import ReadOnlyFiles
@@ -68,6 +77,9 @@ class Machine(Struct, frozen=True):
     check: Callable[[], None]
     vault: Vault
     services: Services | None = None
+    effects: Effects | None = None
+    web: Web | None = None
+    figures: Callable[[], UiFigures] = UiFigures
 
 
 class Agents:
@@ -84,9 +96,15 @@ class Agents:
         policy: Policy,
         redact: Redact,
         make_ready: MakeReady,
+        cli_agents: LocalCliAgents | None = None,
+        *,
+        has_model: bool = True,
     ) -> None:
+        """`has_model` is False if only agents work: then no discussion is possible, and planning only by an agent."""
         self._project = project
         self._make_ready = make_ready
+        self._cli_agents = cli_agents
+        self._has_model = has_model
         self._workbench = workbench
         self._fetch = fetch
         self._texts = KeptTexts(workbench.keep, fetch)
@@ -94,6 +112,7 @@ class Agents:
         self._calls = calls
         self._redact = redact
         self._vault = machine.vault
+        self._prompts = prompts_of(project)
         env_names, level = tuple(sorted(machine.env)), machine.sandbox.level
 
         def script_terms(shown: Preview, directory: str, call: str) -> ScriptPayload:
@@ -112,11 +131,30 @@ class Agents:
             off,
             machine.services,
             partial(explained, project),
+            machine.web,
+            machine.figures,
         )
-        self._toolbox = Toolbox(RevealingTools(tools, machine.vault), script_terms, policy, machine.check)
+        servers = ProjectServers(project, machine.env)
+        self._tools = ToolsWithServers(tools, servers, machine.sandbox, project.settings.mcp.tool_budget)
+        self._toolbox = Toolbox(
+            RevealingTools(self._tools, machine.vault),
+            script_terms,
+            policy,
+            machine.check,
+            found=lambda messages, changing: self._tools.found(messages, changing=changing),
+            passed=machine.before_script,
+            reveal=lambda args: conceal_texts(args, machine.vault.reveal, machine.vault.reveal),
+        )
+        self._effects = machine.effects
+
+    async def close(self) -> None:
+        """Ends the MCP servers that were started."""
+        await self._tools.close()
 
     def worker(self, send: Send) -> Worker:
-        briefing = Briefing(self._workspaces.read, FileViews(self._project.names), self._redact, self._answer)
+        briefing = Briefing(
+            self._workspaces.read, FileViews(self._project.names), self._redact, self._answer, self._prompts
+        )
         settings = self._project.settings.conductor
         options = Options(
             max_tool_rounds=settings.max_tool_rounds,
@@ -124,6 +162,7 @@ class Agents:
             analyse_warnings=settings.analyse_warnings,
             escalation=settings.escalation,
             test_paths=self._project.settings.gates.test_paths,
+            prompts=self._prompts,
         )
         journal = self._journal(send)
         return Worker(
@@ -135,16 +174,24 @@ class Agents:
             options,
             _outline,
             self._make_ready,
+            self._cli_agents,
+            has_model=self._has_model,
         )
 
-    def planner(self, send: Send) -> Planner:
+    def planner(self, send: Send) -> Planner | None:
+        if not self._has_model and not self._calls.default_model("Tier 1").startswith(AGENT):
+            return None
         surveyor = Surveyor(self._workspaces, FileViews(self._project.names))
-        return Planner(self._calls, surveyor, self._journal(send), partial(tests_command, self._project.root))
+        find_tests = partial(tests_command, self._project.root)
+        return Planner(self._calls, surveyor, self._journal(send), find_tests, self._prompts)
 
-    def chat(self, send: Send) -> Chat:
+    def chat(self, send: Send) -> Chat | None:
+        if not self._has_model:
+            return None
         rounds = self._project.settings.conductor.discussion_tool_rounds
         place = ToolPlace(str(self._project.root))
-        return Chat(self._calls, self._toolbox, place, self._journal(send), rounds)
+        toolbox = replace(self._toolbox, effects=self._effects)
+        return Chat(self._calls, toolbox, place, self._journal(send), rounds, self._prompts)
 
     def _journal(self, send: Send) -> JournalAccess:
         return JournalAccess(self._texts, send, lambda: self._workbench.state, self._redact, self._vault.conceal)
@@ -165,15 +212,31 @@ async def worker_context(
         before = read_state(project).track(track).tickets[name]
         return last_answer(before, lambda text: kept_text(project, text))
 
-    blocks = await Briefing(looking.read, FileViews(project.names), redactor(os.environ), answer).blocks(ticket, commit)
+    briefing = Briefing(looking.read, FileViews(project.names), redactor(os.environ), answer, prompts_of(project))
+    blocks = await briefing.blocks(ticket, commit)
     off = project.settings.tools.off
     services = services_beside(project.settings.workspace, git)
-    offered = WorkerTools(git, {}, PythonStructure(), project.names, off=off, services=services).offered(
-        changing=ticket.spec.assigned_to == "tier3-worker"
+    tools = WorkerTools(
+        git, {}, PythonStructure(), project.names, off=off, services=services, web=web_of(project.settings)
     )
+    offered = tools.offered(changing=ticket.spec.changes_files)
     sent = with_reading(offered)
     specs = [{"name": tool.name, "description": tool.description, "schema": tool.schema} for tool in sent]
     return commit, (*blocks, BriefBlock("tools", str(len(specs)), "", msgspec.json.encode(specs).decode()))
+
+
+def prompts_of(project: Project) -> OwnPrompts:
+    settings = project.settings.prompts
+    texts: dict[Tier, str] = {tier: getattr(settings, tier) or "" for tier in TIER_PROMPTS}
+    return OwnPrompts(texts, settings.mode == "replace")
+
+
+def tier_prompts(project: Project, tier: Tier) -> tuple[BriefBlock, ...]:
+    """The system prompts of a tier, exactly as they are sent."""
+    prompts, redact = prompts_of(project), redactor(os.environ)
+    return tuple(
+        BriefBlock("system", name, prompts.note(name), redact(prompts.system(name))) for name in TIER_PROMPTS[tier]
+    )
 
 
 def _outline(path: str, text: str) -> str:

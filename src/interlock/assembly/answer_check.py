@@ -1,5 +1,6 @@
 """Checks an edited text when it is given as an answer, so that the person who edited it learns of a mistake."""
 
+from collections.abc import Callable
 from typing import Any
 
 from msgspec import MsgspecError
@@ -13,6 +14,7 @@ from interlock.domain.state.state import State
 from interlock.domain.values.approvals import ScriptPayload, ToolPayload
 from interlock.errors import BadValue
 from interlock.ports.processes import Sandbox
+from interlock.tools.catalogue import Web
 from interlock.tools.registry import WorkerTools
 from interlock.tools.shell import problem_with
 
@@ -20,8 +22,9 @@ from interlock.tools.shell import problem_with
 class AnswerCheck:
     """Called with each command before it is decided. Raises BadValue for an edit that could not run."""
 
-    def __init__(self, sandbox: Sandbox, names: ClosedNames) -> None:
+    def __init__(self, sandbox: Sandbox, names: ClosedNames, web: Callable[[], Web | None] = lambda: None) -> None:
         self._sandbox = sandbox
+        self._web = web
         self._names = names
         self._made: WorkerTools | None = None  # made at the first edit
 
@@ -44,7 +47,7 @@ class AnswerCheck:
     @property
     def _tools(self) -> WorkerTools:
         if self._made is None:
-            self._made = WorkerTools(self._sandbox, {}, PythonStructure(), self._names)
+            self._made = WorkerTools(self._sandbox, {}, PythonStructure(), self._names, web=self._web())
         return self._made
 
 

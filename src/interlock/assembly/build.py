@@ -12,9 +12,11 @@ from random import random
 from secrets import token_hex
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from interlock.assembly.agents import Agents, Machine
 from interlock.assembly.answer_check import AnswerCheck
+from interlock.assembly.cli_agents import cli_agents_of, homes_of
 from interlock.assembly.environment import (
     environments_of,
     explained,
@@ -25,7 +27,7 @@ from interlock.assembly.environment import (
 )
 from interlock.assembly.logs.session_logs import SessionLogs
 from interlock.assembly.model_choice import ModelMaker
-from interlock.assembly.open_workbench import Conducting, ModelSlot, Monitors, OpenWorkbench, Storage
+from interlock.assembly.open_workbench import Conducting, ModelSlot, Monitors, OpenWorkbench, Storage, WindowSlot
 from interlock.assembly.project import (
     Project,
     believed,
@@ -41,20 +43,26 @@ from interlock.assembly.project import (
     trusted_workspace,
     trusts_include,
 )
+from interlock.assembly.restoring.undoing import previews_of, settle, undo_store, waited_for
 from interlock.assembly.secrets.redaction import redacted_bytes, redactor
 from interlock.assembly.secrets.revealing import RevealingPolicy
 from interlock.assembly.secrets.sweep import SecretSweep
 from interlock.assembly.secrets.vault import SecretVault
 from interlock.assembly.settings.settings import Budgets, Models, WorkspaceSettings
+from interlock.assembly.tools.web import web_of
+from interlock.cli_workers.agent_model import AgentAnswers, RoutedModel
 from interlock.domain.messages.commands.conductor_commands import Recover, StartConductor
 from interlock.domain.messages.envelopes import SYSTEM
 from interlock.domain.state.state import State
+from interlock.domain.values.autonomy import CONTAINING, Autonomy
 from interlock.domain.values.budgets import Caps, Micros
 from interlock.domain.values.gates import GateDefaults
+from interlock.engine.agents.chat import end_orphaned_calls
 from interlock.engine.agents.judge import JudgedGates
 from interlock.engine.agents.last_answer import last_answer
 from interlock.engine.bench.load_state import load_state
 from interlock.engine.bench.workbench import Workbench
+from interlock.engine.blobs import KeptTexts
 from interlock.engine.effects.conductor import Conductor
 from interlock.engine.effects.deadlines import deny_overdue
 from interlock.engine.effects.landing import finish_landings, needs_finishing
@@ -69,6 +77,7 @@ from interlock.ports.model import Model
 from interlock.ports.processes import Sandbox
 from interlock.ports.work import Policy
 from interlock.runners.gate import ShellGates
+from interlock.runners.reuse import PassReuse
 from interlock.runners.script import LocalCrew
 from interlock.runners.setup import WorkspaceSetup
 from interlock.runners.tool_versions import ToolVersions
@@ -106,6 +115,8 @@ def tune_process() -> None:
     sys.setswitchinterval(0.0005)
     gc.set_threshold(50_000, 20, 100)
 
+
+NO_MODEL = "no model is configured; give --provider, or set [provider] name"
 
 PACKAGES = "Packages"
 """The stream that tells which packages are being installed."""
@@ -148,8 +159,12 @@ async def open_workbench(
         vault = project_vault(project)
         sweep = SecretSweep(vault, journal.get_blob)
         sweep.sweep(state, grace=False)  # nothing of an earlier process is on its way to the journal
-        workbench = _workbench(project, journal, clock, state, vault, AnswerCheck(git, project.names))
-        workspaces = GitWorkspaces(project.root, project.state_dir, git, partial(trusts_include, project))
+        workbench = _workbench(
+            project, journal, clock, state, vault, AnswerCheck(git, project.names, partial(web_of, project.settings))
+        )
+        await end_orphaned_calls(workbench, KeptTexts(workbench.keep, journal.get_blob))
+        notes = undo_store(project)
+        workspaces = GitWorkspaces(project.root, project.state_dir, git, partial(trusts_include, project), notes)
         base = Base(project, clock, journal, workbench, workspaces, _monitors(project, clock), check, vault, sweep, [])
         conducting = None
         if conduct is not None and sandbox is not None and workspace is not None:
@@ -162,6 +177,8 @@ async def open_workbench(
             if needs_finishing(workbench.state, workspaces):
                 await workspaces.open()
                 base.warnings.extend(await finish_landings(workbench, workspaces))
+            opened_already = needs_finishing(state, workspaces)
+            base.warnings.extend(await settle(project, workspaces, opened=opened_already))
         storage = await _storage(base)
         for warning in base.warnings:
             storage.files.warn(warning)
@@ -184,7 +201,7 @@ async def open_workbench(
 
 def _monitors(project: Project, clock: SystemClock) -> Monitors:
     logs = SessionLogs(project.folder, clock.now, redactor(os.environ), project.settings.logs.keep_days)
-    monitors = Monitors(Streams(), Activity(), logs)
+    monitors = Monitors(Streams(), Activity(), logs, WindowSlot())
     monitors.activity.listen(logs.tools.record)
     return monitors
 
@@ -214,7 +231,7 @@ async def _storage(base: Base) -> Storage:
     workbench.on_durable(retention.react)
     await retention.start()
     workbench.on_durable(base.sweep.react)
-    return Storage(workbench, base.journal.get_blob, files, retention, base.sweep)
+    return Storage(workbench, base.journal.get_blob, files, retention, base.sweep, base.vault)
 
 
 async def _keep_out_of_git(base: Base) -> None:
@@ -230,9 +247,14 @@ def project_vault(project: Project) -> SecretVault:
     return SecretVault(project.state_dir / "secrets" / project_key(project.root), os.environ)
 
 
+async def trial_sandbox(project: Project) -> Sandbox:
+    """The sandbox of the project's commands, without a workbench. Raises Misconfigured if there is none."""
+    return await choose(project.settings.sandbox, hidden_folders(project), limits_of(project.settings))
+
+
 async def _sandbox(project: Project, conduct: StartConductor, *, sample: bool) -> Sandbox:
     try:
-        sandbox = await choose(project.settings.sandbox, hidden_folders(project), limits_of(project.settings))
+        sandbox = await trial_sandbox(project)
     except Misconfigured:
         if not sample:
             raise
@@ -250,6 +272,9 @@ async def _conduct(
     await workspaces.open()
     await _keep_out_of_git(base)
     base.warnings.extend(await finish_landings(workbench, workspaces))
+    base.warnings.extend(await settle(project, workspaces, opened=True))
+    effects = previews_of(project, sandbox.level, base.vault.redact)
+    effects.sweep(waited_for(workbench.state))
     redact = redactor(os.environ)
     environments = environments_of(project, workspace, sandbox, workspaces, env)
     streams = base.monitors.streams
@@ -284,21 +309,45 @@ async def _conduct(
         lambda track, ticket: workbench.state.ticket(track, ticket).packages,
         ToolVersions(sandbox, env, str(project.root), workspace.path),
         services,
+        _reuse(base, sandbox),
     )
     policy: Policy = RevealingPolicy(policy_of(project), vault)
     if sandbox.level == "off":
         policy = PersonOnly(policy)
-    agents, calls = None, None
-    if model is not None:
-        calls = _model_calls(base, model(sandbox, logs.cli.write))
-        machine = Machine(sandbox, env, logs.script, base.check, vault, services)
-        agents = Agents(
-            project, workbench, base.journal.get_blob, workspaces, calls, machine, policy, redact, setup.for_worker
-        )
-    gates = JudgedGates(shell, calls, workspaces, lambda: workbench.state)
+    cli_agents = cli_agents_of(project, sandbox, env)
+    answers = AgentAnswers(cli_agents, homes_of(project))
+
+    def routed(inner: Model | None) -> Model:
+        return RoutedModel(inner, answers, NO_MODEL)
+
+    calls = _model_calls(base, routed(model(sandbox, logs.cli.write) if model is not None else None))
+    figures, web = base.monitors.window.figures, web_of(project.settings)
+    machine = Machine(sandbox, env, logs.script, base.check, vault, services, effects, web, figures)
+    agents = Agents(
+        project,
+        workbench,
+        base.journal.get_blob,
+        workspaces,
+        calls,
+        machine,
+        policy,
+        redact,
+        setup.for_worker,
+        cli_agents,
+        has_model=model is not None,
+    )
+    gates = JudgedGates(shell, calls if model is not None else None, workspaces, lambda: workbench.state)
     conductor = Conductor(workbench, workspaces, crew, gates, policy, base.clock, agents)
-    await conductor.start(conduct)
-    return Conducting(conductor, gates, sandbox.level, ModelSlot(calls, sandbox, logs))
+    await conductor.start(replace(conduct, contained=sandbox.level in CONTAINING))
+    slot = ModelSlot(calls if model is not None else None, sandbox, logs, routed)
+    return Conducting(conductor, gates, sandbox.level, slot, agents)
+
+
+def _reuse(base: Base, sandbox: Sandbox) -> PassReuse | None:
+    gates, bench = base.project.settings.gates, base.workbench
+    if not gates.reuse:
+        return None
+    return PassReuse(sandbox, base.workspaces, lambda: bench.state.passes, base.clock, hours=gates.reuse_hours)
 
 
 def _model_calls(base: Base, model: Model) -> ModelCalls:
@@ -320,6 +369,7 @@ def conducting(
     approve_all: bool,
     workers: int | None,
     focus: tuple[str, ...] | None = None,
+    autonomy: Autonomy | None = None,
 ) -> StartConductor:
     settings = project.settings
     return StartConductor(
@@ -332,6 +382,7 @@ def conducting(
         deadline_s=settings.approvals.deadline_s or None,
         caps=_caps(settings.budgets),
         focus=focus,
+        autonomy=autonomy or settings.conductor.autonomy,
     )
 
 

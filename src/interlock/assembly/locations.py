@@ -5,6 +5,7 @@ from pathlib import Path
 
 from interlock.assembly.settings.load import user_settings_file
 from interlock.errors import Misconfigured
+from interlock.identity.careful import read_plain
 from interlock.identity.standing import FOLDER, user_state_folder
 
 
@@ -45,3 +46,15 @@ def user_folder() -> Path:
 
 def state_folder() -> Path:
     return user_state_folder()
+
+
+MCP_FILE = ".mcp.json"
+_MOST_SERVERS = 1_000_000
+
+
+def mcp_servers_content(root: Path) -> bytes | None:
+    """The project's MCP servers; None without a plain file of that name."""
+    try:
+        return read_plain(root / MCP_FILE, _MOST_SERVERS)
+    except OSError:
+        return None

@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
+from interlock.assembly.locations import state_folder
 from interlock.assembly.project import Project, trusted_agent_command
 from interlock.assembly.secrets.redaction import redactor
 from interlock.domain.values.budgets import Micros, Usage
@@ -21,9 +22,11 @@ from interlock.ports.model import Message, Model, ModelRequest, OnText, Reply, c
 from interlock.ports.processes import Sandbox
 from interlock.providers.catalog import PriceStep, facts_of
 from interlock.providers.cli_agent.gemini_cli import CallLog, GeminiCli, Hook, split_command, vendor_env
-from interlock.providers.credentials import KEYS, address_of, desktop_keyring, needed_key, provider_of
+from interlock.providers.credentials import KEYS, address_of, desktop_keyring, key_of, needed_key, provider_of
 from interlock.providers.endpoints import HOSTED, HttpAccess, ModelUse, hosted_model, provider_facts
 from interlock.providers.http.http_model import TokenLimits
+from interlock.providers.list_cache import Difference, FetchedList, difference, read_lists, write_lists
+from interlock.providers.model_lists import listed_models
 from interlock.providers.names import PROVIDERS
 from interlock.providers.priced import Priced, Tariff
 from interlock.providers.pricing import cost
@@ -135,8 +138,7 @@ def _with_default_model(inner: Model, model: str | None) -> Model:
 
 
 def _hosted(project: Project, provider: str, model: str | None) -> Model:
-    key = needed_key(provider, os.environ, desktop_keyring) if provider in KEYS else ""
-    settings, named = project.settings.provider, msgspec.to_builtins(project.settings.endpoints)
+    access, settings = access_of(project, provider), project.settings.provider
     tariff = tariff_of(project, provider)
 
     def limits(name: str) -> TokenLimits:
@@ -146,15 +148,46 @@ def _hosted(project: Project, provider: str, model: str | None) -> Model:
         return TokenLimits(context, tariff.most_out(name), temperature, fixed_history=facts.fixed_history)
 
     default = model or provider_facts(provider, today()).model
-    access = HttpAccess(
+    use = ModelUse(model=default, limits=limits, ask_context=not settings.context_tokens)
+    hosted = hosted_model(provider, os.environ, access, use)
+    return Priced(hosted, tariff, default)
+
+
+def access_of(project: Project, provider: str) -> HttpAccess:
+    """Address and key of a provider over HTTP. Raises Misconfigured without a key that it needs."""
+    key = needed_key(provider, os.environ, desktop_keyring) if provider in KEYS else ""
+    named = msgspec.to_builtins(project.settings.endpoints)
+    return HttpAccess(
         base_url=address_of(provider, os.environ, named),
         key=lambda: key,
         plain_http=bool(named[provider.replace(".", "_")]),
         redact=redactor({**os.environ, "API_KEY": key}),
     )
-    use = ModelUse(model=default, limits=limits, ask_context=not settings.context_tokens)
-    hosted = hosted_model(provider, os.environ, access, use)
-    return Priced(hosted, tariff, default)
+
+
+def lists_file() -> Path:
+    return state_folder() / "models.json"
+
+
+def vendors_in_use(project: Project) -> tuple[str, ...]:
+    """Providers over HTTP with a key, and servers of the user that the settings name."""
+    endpoints = msgspec.to_builtins(project.settings.endpoints)
+
+    def is_used(name: str) -> bool:
+        if name in KEYS:
+            return key_of(name, os.environ, desktop_keyring) is not None
+        return name == project.settings.provider.name or bool(endpoints[name.replace(".", "_")])
+
+    return tuple(name for name in HOSTED if is_used(name))
+
+
+async def refresh_list(project: Project, provider: str) -> tuple[FetchedList, Difference]:
+    """Fetches and stores the list of one provider. Changes no setting. Raises Misconfigured and Unavailable."""
+    models = await listed_models(provider, access_of(project, provider))
+    lists = read_lists(lists_file())
+    fetched = FetchedList(datetime.now(UTC).isoformat(timespec="seconds"), models)
+    write_lists(lists_file(), {**lists, provider: fetched})
+    return fetched, difference(provider, lists.get(provider), models)
 
 
 def tariff_of(project: Project, provider: str, *, bounded: bool = True) -> Tariff:

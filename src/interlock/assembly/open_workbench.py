@@ -2,21 +2,23 @@
 
 import asyncio
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from msgspec import Struct
 
 from interlock.api.control import ControlServer
-from interlock.assembly.agents import FileViews
+from interlock.assembly.agents import Agents, FileViews
 from interlock.assembly.logs.session_logs import SessionLogs
 from interlock.assembly.model_choice import ModelMaker
 from interlock.assembly.secrets.redaction import redactor
 from interlock.assembly.secrets.sweep import SecretSweep
+from interlock.assembly.secrets.vault import SecretVault
 from interlock.domain.checks.closed_names import ClosedNames
-from interlock.domain.messages.envelopes import Actor, Recorded
+from interlock.domain.messages.envelopes import Actor, Recorded, program_name
 from interlock.domain.state.state import State
-from interlock.engine.agents.chat import say_command
+from interlock.engine.agents.chat import call_command, say_command
+from interlock.engine.bench.concealing import conceal_texts
 from interlock.engine.bench.workbench import Workbench
 from interlock.engine.blobs import Fetch, KeptTexts
 from interlock.engine.effects.conductor import Conductor
@@ -24,14 +26,26 @@ from interlock.engine.effects.landing import LandingConductor, ask_landing
 from interlock.engine.effects.test_retention import Retention
 from interlock.engine.models.activity import Activity
 from interlock.engine.models.calls import ModelCalls
-from interlock.engine.models.streams import Streams
+from interlock.engine.models.streams import Listener, Streams
 from interlock.engine.planning.survey import Surveyor
 from interlock.errors import BadValue, Misconfigured
 from interlock.ports.front import Following, Receipt
+from interlock.ports.model import Model, ToolCall
 from interlock.ports.processes import Sandbox
 from interlock.ports.work import GateRunner
+from interlock.tools.catalogue import UiFigures
 from interlock.trackfiles.writing import TrackFiles
 from interlock.workspaces.git_workspaces import GitWorkspaces
+
+
+class WindowSlot:
+    """The window that shows this workbench, if there is one."""
+
+    def __init__(self) -> None:
+        self.read: Callable[[], tuple[float, float, float, float]] | None = None
+
+    def figures(self) -> UiFigures:
+        return UiFigures() if self.read is None else UiFigures(*self.read())
 
 
 class Monitors(Struct, frozen=True):
@@ -40,6 +54,7 @@ class Monitors(Struct, frozen=True):
     streams: Streams
     activity: Activity
     logs: SessionLogs
+    window: WindowSlot
 
 
 class Storage(Struct, frozen=True):
@@ -50,12 +65,17 @@ class Storage(Struct, frozen=True):
     files: TrackFiles
     retention: Retention
     sweep: SecretSweep
+    vault: SecretVault
 
 
 class ModelSlot:
     """The model that a conducting workbench asks; it can be replaced at any time."""
 
-    def __init__(self, calls: ModelCalls | None, sandbox: Sandbox, logs: SessionLogs) -> None:
+    def __init__(
+        self, calls: ModelCalls | None, sandbox: Sandbox, logs: SessionLogs, routed: Callable[[Model], Model]
+    ) -> None:
+        """`routed` adds the CLI agents to a model."""
+        self._routed = routed
         self._calls = calls
         self._sandbox = sandbox
         self._logs = logs
@@ -63,7 +83,7 @@ class ModelSlot:
     def use(self, maker: ModelMaker) -> None:
         if self._calls is None:
             raise Misconfigured("this workbench was opened without a model, so none can be chosen")
-        self._calls.use(maker(self._sandbox, self._logs.cli.write))
+        self._calls.use(self._routed(maker(self._sandbox, self._logs.cli.write)))
 
     async def close(self) -> None:
         if self._calls is not None:
@@ -77,6 +97,7 @@ class Conducting(Struct, frozen=True):
     gates: GateRunner
     sandbox_level: str
     models: ModelSlot
+    agents: Agents | None = None
 
 
 class OpenWorkbench:
@@ -102,6 +123,7 @@ class OpenWorkbench:
         self.streams = monitors.streams
         self.activity = monitors.activity
         self.logs = monitors.logs
+        self.window = monitors.window
         self.stop_asked = asyncio.Event()
         self.hint = ""  # what a person may want to do first
         # The method itself, not a wrapper around it: an answer goes from the desk straight to its recorder.
@@ -150,6 +172,14 @@ class OpenWorkbench:
     def follow(self, after: int) -> Following:
         return self.workbench.follow(after)
 
+    def listen(self, listener: Listener) -> Callable[[], None]:
+        return self.streams.listen(listener)
+
+    async def opened_workspaces(self) -> GitWorkspaces:
+        if self._conducting is None:
+            await self._workspaces.open()
+        return self._workspaces
+
     async def ask_landing(self, actor: Actor, track: str) -> Receipt:
         await self._workspaces.open()
         gates = self._conducting.gates if self._conducting else None
@@ -164,6 +194,13 @@ class OpenWorkbench:
         texts = KeptTexts(self.workbench.keep, self.fetch)
         redact = redactor(os.environ)
         command = await say_command(texts, state, redact(text), redact(about), self._folder(base_dir))
+        return await self.workbench.submit(actor, command)
+
+    async def call(self, actor: Actor, discussion: str, call: ToolCall) -> Receipt:
+        """Starts the turn of one tool call. Its outcome is an event of the discussion."""
+        texts, vault = KeptTexts(self.workbench.keep, self.fetch), self._storage.vault
+        hidden = conceal_texts(call, vault.conceal, vault.conceal)
+        command = await call_command(texts, self.workbench.state.discussion(discussion), program_name(actor), hidden)
         return await self.workbench.submit(actor, command)
 
     def _folder(self, name: str) -> str:
@@ -183,6 +220,8 @@ class OpenWorkbench:
     async def close(self, reason: str = "the workbench was closed") -> None:
         if self._conducting is not None:
             await self._conducting.conductor.stop(reason)
+            if self._conducting.agents is not None:
+                await self._conducting.agents.close()
             await self._conducting.models.close()
         self.workbench.end_following()
         if self._control is not None:

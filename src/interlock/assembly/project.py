@@ -14,7 +14,7 @@ from typing import Literal
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from interlock.assembly.locations import FOLDER, state_folder, user_folder, user_settings
+from interlock.assembly.locations import FOLDER, MCP_FILE, mcp_servers_content, state_folder, user_folder, user_settings
 from interlock.assembly.settings.load import Start, load_settings, started_by, with_own_values
 from interlock.assembly.settings.rights import RIGHTS
 from interlock.assembly.settings.secret_files import closed_names, own_closed_names
@@ -274,6 +274,11 @@ def trusts_include(project: Project, content: bytes) -> bool:
     return is_trusted(project, TrustItem(INCLUDE, content))
 
 
+def _server_items(project: Project) -> Iterator[TrustItem]:
+    if (content := mcp_servers_content(project.root)) is not None:
+        yield TrustItem(MCP_FILE, content, "MCP servers: programs that are started, in the sandbox, and addresses")
+
+
 def _library_items(project: Project) -> Iterator[TrustItem]:
     for name, content in project_files(project.root):
         yield TrustItem(name, content)
@@ -283,6 +288,7 @@ TRUSTED: tuple[Callable[[Project], Iterator[TrustItem]], ...] = (
     _program_items,
     _policy_items,
     _include_items,
+    _server_items,
     _library_items,
 )
 """The parts of a project that are used only if the user trusts them."""

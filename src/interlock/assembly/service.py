@@ -18,10 +18,11 @@ import msgspec
 from msgspec.structs import replace
 
 from interlock.assembly.build import open_workbench, project_vault
-from interlock.assembly.lasting_rules import keep_rule, lasting_rule
+from interlock.assembly.lasting_rules import LearnedRulesOf, keep_rule, lasting_rule
 from interlock.assembly.model_choice import AsksAt, ModelMaker, first_provider, make_model
 from interlock.assembly.open_workbench import OpenWorkbench
 from interlock.assembly.project import Project, open_project, trust_starts
+from interlock.assembly.restoring.undoing import Undoing
 from interlock.assembly.secrets.redaction import redacted_bytes, redactor
 from interlock.assembly.settings.writing import write_keys
 from interlock.desk.desk import Desk
@@ -31,6 +32,7 @@ from interlock.domain.values.approvals import Payload
 from interlock.engine.bench.engine_thread import ENDING_S, EngineThread
 from interlock.errors import BadValue, JournalCorrupt, JournalError, Misconfigured
 from interlock.identity.standing import approve_file as approve_file_of
+from interlock.ports.effects import Undone, UndoPlan, UndoRow
 from interlock.ports.model import Message
 from interlock.providers.credentials import listed_variables
 from interlock.providers.missing import MissingModel
@@ -59,6 +61,7 @@ class DeskServices:
         self._opened = opened
         self._choice = choice
         self._asks_at = asks_at
+        self.learned = LearnedRulesOf(project, lambda: opened.state)
 
     # ── for the desk ─────────────────────────────────────────────────────────────────────
 
@@ -114,6 +117,20 @@ class DeskServices:
 
     async def keep_rule(self, rule: str, *, everywhere: bool) -> None:
         await asyncio.to_thread(keep_rule, self._project, rule, everywhere=everywhere)
+
+    def undo_rows(self) -> tuple[UndoRow, ...]:
+        return self._undoing.rows()
+
+    async def undo_plan(self, *, redo: bool) -> UndoPlan | None:
+        undoing = self._undoing
+        return await undoing.plan(redo=redo) if undoing.has_next(redo=redo) else None
+
+    async def undo(self, plan: UndoPlan, *, force: bool) -> Undone:
+        return await self._undoing.run(plan, force=force)
+
+    @property
+    def _undoing(self) -> Undoing:
+        return Undoing(self._project, self._opened.opened_workspaces)
 
     def reveal(self, text: str) -> str:
         return project_vault(self._project).reveal(text)

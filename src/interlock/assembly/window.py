@@ -70,7 +70,7 @@ def make_window(
     by = Authority(person, answers=True, places=True)
 
     def sender(desk: Desk) -> "Sender":
-        return Sender(desk, by, service.start, services.kept_text, Rules(service.project))
+        return Sender(desk, by, service.start, services.kept_text, Rules(service.project), services.learned)
 
     place = WindowFacts(
         service.project.root.name,
@@ -81,6 +81,7 @@ def make_window(
         hint=workbench.hint,
     )
     window = Window(desk, place, sender, backend=backend, settings=settings, broken=services.broken, **more)
+    workbench.window.read = WindowFigures(window).figures
     service.call(_listen(window, workbench, desk))
     return window
 

@@ -30,6 +30,7 @@ class ModelArgs(ProjectArgs, frozen=True):
     provider: str | None
     model: str | None
     script: str | None
+    agent: str | None
     max_tool_rounds: int | None
 
 

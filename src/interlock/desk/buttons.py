@@ -3,6 +3,8 @@
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+from msgspec import Struct
+
 from interlock.desk.authority import Authority
 from interlock.desk.desk import Desk
 from interlock.desk.fields import find
@@ -10,11 +12,13 @@ from interlock.domain.messages.commands.approval_commands import AnswerApproval
 from interlock.domain.messages.commands.command import Command
 from interlock.domain.messages.commands.discussion_commands import StopTurn
 from interlock.domain.messages.commands.epic_commands import PlanEpic
+from interlock.domain.messages.commands.steering_commands import SetAutonomy
 from interlock.domain.messages.commands.ticket_commands import CancelTicket, KillWorker, RetryTicket, SkipTicket
 from interlock.domain.messages.commands.track_commands import AbortTrack, PauseTrack, ResumeTrack, StartTrack
 from interlock.domain.messages.events.approval_events import ApprovalRequested
 from interlock.domain.messages.events.epic_events import EpicAdded
-from interlock.domain.values.approvals import Approval, Decision, Kind, TracksPayload
+from interlock.domain.values.approvals import Approval, Comment, Decision, Kind, TracksPayload
+from interlock.domain.values.autonomy import Autonomy
 from interlock.errors import BadValue, NotFound, Rejected
 
 Result = dict[str, Any]
@@ -39,6 +43,26 @@ def _answers(decision: Decision, *kinds: Kind) -> Press:
         return await answer(desk, by, AnswerApproval(approval.id, decision))
 
     return press
+
+
+def _request_changes(kind: Kind) -> Press:
+    async def press(desk: Desk, by: Authority, user_data: Any) -> Result:
+        by.must_answer()
+        if not isinstance(user_data, Changes):
+            raise BadValue("user_data must be {approval?, message, comments}: say what should change")
+        approval = _chosen(desk, (kind,), user_data.approval)
+        command = AnswerApproval(approval.id, "changes", message=user_data.message, comments=user_data.comments)
+        return await answer(desk, by, command)
+
+    return press
+
+
+class Changes(Struct, frozen=True, forbid_unknown_fields=True):
+    """The changes that a person requests in a review or at a landing."""
+
+    message: str = ""
+    comments: tuple[Comment, ...] = ()
+    approval: str | None = None
 
 
 def _chosen(desk: Desk, kinds: tuple[Kind, ...], user_data: Any) -> Approval:
@@ -87,6 +111,17 @@ async def _land(desk: Desk, by: Authority, user_data: Any) -> Result:
     """Requests an approval; a person answers it."""
     receipt = await desk.front.ask_landing(by.actor, _track(desk, user_data))
     return {"approval": next(r.event.approval for r in receipt.records if isinstance(r.event, ApprovalRequested))}
+
+
+def _set_autonomy(level: Autonomy) -> Press:
+    async def press(desk: Desk, by: Authority, user_data: Any) -> Result:
+        by.must_answer()  # it decides about approvals before they come
+        name = "" if user_data is None else _text(user_data, "a track's id, or track/ticket")
+        track, _, ticket = (name, "", "") if name in desk.state.tracks or not name else name.rpartition("/")
+        await desk.front.submit(by.actor, SetAutonomy(level, track, ticket))
+        return {"autonomy": level, "track": track, "ticket": ticket}
+
+    return press
 
 
 def _on_ticket(command: Callable[[str, str], Command]) -> Press:
@@ -156,7 +191,10 @@ _APPROVALS: dict[str, tuple[Kind, ...]] = {
     "script": ("script",),
     "ask": ("ask",),
     "merge": ("merge",),
+    "review": ("review",),
 }
+
+_RETURNED: dict[Kind, str] = {"review": "a review", "merge": "a landing"}
 
 _OTHERS: dict[str, tuple[str, Press]] = {
     "btn_project_save": ("write provider and model into interlock.toml", _save),
@@ -173,6 +211,9 @@ _OTHERS: dict[str, tuple[str, Press]] = {
     "btn_ticket_skip": ("complete a ticket unverified", _on_ticket(SkipTicket)),
     "btn_ticket_cancel": ("cancel a ticket", _on_ticket(CancelTicket)),
     "btn_worker_kill": ("kill a ticket's worker", _on_ticket(KillWorker)),
+    "btn_autonomy_ask": ("ask before every change (user_data: a track or track/ticket)", _set_autonomy("ask")),
+    "btn_autonomy_review": ("ask about each ticket's finished diff", _set_autonomy("review")),
+    "btn_autonomy_land": ("ask only about the landing", _set_autonomy("land")),
     "btn_gen_send": ("send the message in ai_input", _send),
     "btn_gen_stop": ("end the model's turn", _stop),
     "btn_new_discussion": ("start an empty discussion", _new_discussion),
@@ -192,6 +233,9 @@ def _table() -> dict[str, tuple[str, Press]]:
             f"reject the oldest {what}, or the one in user_data",
             _answers("reject", *kinds),
         )
+    for kind, what in _RETURNED.items():
+        about = f"request changes of {what} (user_data: {{approval, message, comments}})"
+        buttons[f"btn_changes_{kind}"] = (about, _request_changes(kind))
     buttons["btn_abort_spawn"] = ("abort the track whose worker wants to start", _answers("abort", "spawn"))
     for decision in ("retry", "skip", "abort"):
         effect = {"retry": "try again", "skip": "continue without it", "abort": "block the ticket"}[decision]

@@ -46,6 +46,7 @@ FIELDS = {field.name: field for field in _TABLE}
 TABS = (
     "dashboard",
     "inbox",
+    "rules",
     "graph",
     "streams",
     "message",

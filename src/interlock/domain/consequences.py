@@ -7,29 +7,30 @@ from collections.abc import Iterator
 
 from msgspec import UNSET
 
-from interlock.domain.messages.envelopes import SYSTEM, Actor
+from interlock.domain.messages.envelopes import APPROVE_ALL, APPROVED_STEP, CONTAINED, SYSTEM, Actor
 from interlock.domain.messages.events.approval_events import ApprovalAnswered, ApprovalRequested, ApprovalWithdrawn
 from interlock.domain.messages.events.attempt_events import AttemptResumed, TicketStarted
 from interlock.domain.messages.events.conductor_events import ConductorStarted, EpicAdmitted, TrackAdmitted
 from interlock.domain.messages.events.event import Event
+from interlock.domain.messages.events.steering_events import AutonomySet
 from interlock.domain.messages.events.ticket_events import TicketBlocked
 from interlock.domain.messages.events.track_events import TrackEnded
 from interlock.domain.rules.approval_request import request
 from interlock.domain.rules.approval_rules import automatic_answer, started_by_approval
+from interlock.domain.state.autonomy import answers_itself, level_of
 from interlock.domain.state.state import State
 from interlock.domain.state.tracks import Track
 from interlock.domain.values.approvals import (
+    Again,
     Answered,
     Approval,
     ScriptPayload,
     SpawnPayload,
     StepPayload,
     TracksPayload,
+    only_a_person,
 )
 from interlock.domain.values.tickets import Asking, Queued, Ticket
-
-APPROVE_ALL: Actor = "policy:approve-all"
-APPROVED_STEP: Actor = "policy:approved-step"
 
 
 def next_move(state: State) -> tuple[Actor, Event] | None:
@@ -58,6 +59,14 @@ def automatic_answers(state: State, event: Event) -> Iterator[tuple[Actor, Event
             if answer := _answer_of_step(state, asked[0]):
                 yield APPROVED_STEP, answer
                 return
+            if answers_itself(state, asked[0]):
+                yield CONTAINED, _contained_answer(state, asked[0])
+                return
+        case AutonomySet():
+            for approval in state.pending_approvals():
+                if answers_itself(state, approval):
+                    yield CONTAINED, _contained_answer(state, approval)
+            return
         case ConductorStarted() | TrackAdmitted() | EpicAdmitted():
             asked = state.pending_approvals()
         case _:
@@ -86,11 +95,24 @@ def _answer_of_step(state: State, approval: Approval) -> ApprovalAnswered | None
         case ScriptPayload() as asked, StepPayload(script=shown):
             same = asked.script == shown and not asked.network and asked.sandbox != "off" and not asked.services
         case SpawnPayload(role=role), StepPayload(role=shown):
-            same = role == shown
+            same = role == shown and not only_a_person(approval.payload)
         case _:
             return None
     message = f"approved by {step.state.by} with {step.id}"
     return ApprovalAnswered(approval.id, "approve", message, digest=approval.digest) if same else None
+
+
+def _contained_answer(state: State, approval: Approval) -> ApprovalAnswered:
+    ticket = state.tracks[approval.track].tickets[approval.ticket or ""]
+    kept = approval.again or Again("")
+    return ApprovalAnswered(
+        approval.id,
+        "approve",
+        message=f"contained in the sandboxed worktree; autonomy {level_of(state, ticket)}",
+        edited=kept.edited,
+        digest=approval.digest,
+        edited_context=kept.edited_context,
+    )
 
 
 def _is_in_focus(state: State, approval: Approval) -> bool:
@@ -120,7 +142,7 @@ def _start_or_ask(state: State, track: Track) -> Event | None:
         return TicketStarted(track.id, ticket.id, ticket.attempts + 1)
     if schedule.ready is not None:
         ticket = track.tickets[schedule.ready[2]]
-        if not state.conductor.auto_queue:
+        if not state.conductor.auto_queue and level_of(state, ticket) == "ask":
             return _ask_step(state, ticket)
         if free:
             return TicketStarted(track.id, ticket.id, ticket.attempts + 1)

@@ -28,6 +28,9 @@ MOST_PROBLEMS = 20
 _MOST_CHECKED = 20_000  # entries of one folder whose type is checked; all others are opened without following links
 _MOST_OWNERS = 4_000  # entries whose owner is checked too: it costs a system call each
 _DEPTH = 12
+_UNCHECKED_BELOW = (f"{FOLDER}/private.git/objects", f"{FOLDER}/landing", f"{FOLDER}/rollback")
+"""Folders whose folders are not looked into. A kill leaves files there on their way to or from the user's places: links
+and deep paths too. Whoever handles them follows no link."""
 _SOCKETS = (f"{FOLDER}/run/control.sock",)
 _WRITTEN_IN_PLACE = ("journal.db", "journal.db-wal", "journal.db-shm", "journal.head", "lock", IDENTITY)
 
@@ -190,7 +193,8 @@ def _below(root: Path, inside: str, checked: list[int], depth: int, *, private: 
     if not depth:
         yield f"{inside} is nested too deeply"
         return
-    skips_owner = inside in (f"{FOLDER}/blobs", f"{FOLDER}/private.git/objects")
+    # Files of the user that an undo puts back keep their owner and permissions.
+    skips_owner = inside in (f"{FOLDER}/blobs", f"{FOLDER}/private.git/objects") or inside.startswith(f"{FOLDER}/undo/")
     with os.scandir(root / inside) as entries:
         for number, entry in enumerate(entries):
             if number >= _MOST_CHECKED:
@@ -213,7 +217,7 @@ def _below(root: Path, inside: str, checked: list[int], depth: int, *, private: 
                     yield wrong
                 if inside == FOLDER and entry.name in _WRITTEN_IN_PLACE and status.st_nlink > 1:
                     yield f"{name} has a second name elsewhere (a hard link)"
-            if is_folder and inside != f"{FOLDER}/private.git/objects":
+            if is_folder and inside not in _UNCHECKED_BELOW:
                 yield from _below(root, name, checked, depth - 1, private=private)
 
 

@@ -14,10 +14,18 @@ from interlock.errors import JournalCorrupt, JournalError, NotAJournal
 from interlock.journal.blobs import Blobs
 from interlock.journal.chain import GENESIS
 from interlock.journal.checkpoints import load_checkpoint
+from interlock.journal.headfile import parse_head
 from interlock.journal.upcast import read_event
 from interlock.ports.journal import Checkpoint, Head
 
 Row = tuple[int, str, str, str, int, str, str]
+
+
+EVENTS_TABLE = """
+CREATE TABLE IF NOT EXISTS events (
+    version INTEGER PRIMARY KEY, at TEXT NOT NULL, actor TEXT NOT NULL, cause TEXT NOT NULL,
+    schema INTEGER NOT NULL, event TEXT NOT NULL, hash TEXT NOT NULL)
+"""
 
 
 def rows(connection: sqlite3.Connection, after: int = 0) -> Iterator[Row]:
@@ -90,8 +98,11 @@ class JournalReader:
             connection = _connect_ro(path)
             connection.execute("SELECT 1 FROM events LIMIT 1").fetchone()
         except sqlite3.DatabaseError as error:
+            being_made = connection is not None and _is_being_made(connection, self._folder)
             if connection is not None:
                 connection.close()
+            if being_made:
+                return _empty()
             if not isinstance(error, sqlite3.OperationalError):
                 raise not_a_journal(path, error) from error
             if "no such table" in str(error):
@@ -125,6 +136,30 @@ class JournalReader:
         self._connection.close()
         if self._copy is not None:
             self._copy.cleanup()
+
+
+def _is_being_made(connection: sqlite3.Connection, folder: Path) -> bool:
+    """Whether the journal has no table yet: a process makes it now, or was killed while it did.
+
+    A journal that had events before is not taken for a new one: its head file names the last of them.
+    """
+    try:
+        if connection.execute("SELECT count(*) FROM sqlite_master").fetchone() != (0,):
+            return False
+        head = (folder / "journal.head").read_bytes()
+    except FileNotFoundError:
+        return True
+    except (sqlite3.DatabaseError, OSError):
+        return False
+    last = parse_head(head)
+    return not head.strip() if last is None else last.version == 0
+
+
+def _empty() -> sqlite3.Connection:
+    """A journal without events."""
+    connection = sqlite3.connect(":memory:", isolation_level=None)
+    connection.execute(EVENTS_TABLE)
+    return connection
 
 
 def _connect_ro(path: Path) -> sqlite3.Connection:

@@ -21,16 +21,11 @@ from interlock.journal.chain import GENESIS, row_hash
 from interlock.journal.checkpoints import load_checkpoint, save_checkpoint
 from interlock.journal.headfile import HeadFile
 from interlock.journal.lock import WriterLock
-from interlock.journal.reading import describe_error, head_row, not_a_journal, rows
+from interlock.journal.reading import EVENTS_TABLE, describe_error, head_row, not_a_journal, rows
 from interlock.journal.upcast import read_event
 from interlock.ports.journal import Checkpoint, Head
 from interlock.views.display import counted
 
-_TABLE = """
-CREATE TABLE IF NOT EXISTS events (
-    version INTEGER PRIMARY KEY, at TEXT NOT NULL, actor TEXT NOT NULL, cause TEXT NOT NULL,
-    schema INTEGER NOT NULL, event TEXT NOT NULL, hash TEXT NOT NULL)
-"""
 INSERT = "INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?)"
 
 
@@ -139,7 +134,7 @@ def open_for_writing(folder: Path) -> sqlite3.Connection:
         connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=10)
         connection.execute("PRAGMA journal_mode=WAL")
         connection.execute("PRAGMA synchronous=FULL")
-        connection.execute(_TABLE)
+        connection.execute(EVENTS_TABLE)
     except sqlite3.DatabaseError as error:
         if connection is not None:
             connection.close()

@@ -13,6 +13,7 @@ from interlock.journal.lock import WriterLock
 from interlock.journal.reading import JournalReader, Row, rows
 from interlock.journal.upcast import read_event
 from interlock.ports.journal import Head
+from interlock.views.answer_sets import SetCheck
 
 
 class VerifyReport(Struct, frozen=True):
@@ -65,6 +66,7 @@ def verify_rows(folder: Path, connection: sqlite3.Connection) -> VerifyReport:
 def check_rows(stored: Iterator[Row], note: Callable[[int, str], None] = lambda version, digest: None) -> VerifyReport:
     """Whether the rows are an unbroken chain of events from the first on. `note` gets each row that is."""
     last, count = GENESIS, 0
+    sets = SetCheck()
     try:
         for version, at, actor, cause, schema, event, digest in stored:
             if version != count + 1:
@@ -77,9 +79,11 @@ def check_rows(stored: Iterator[Row], note: Callable[[int, str], None] = lambda 
             if row_hash(last, version, at, actor, cause, schema, str(event).encode()) != digest:
                 return VerifyReport(False, count, last, f"row {version} was altered, moved, or follows a row that was")
             try:
-                read_event(schema, event)
+                problem = sets.take(read_event(schema, event))
             except JournalError as error:
                 return VerifyReport(False, count, last, f"row {version} is no event this Interlock knows: {error}")
+            if problem:
+                return VerifyReport(False, count, last, f"row {version}: {problem}")
             last, count = digest, version
             note(version, digest)
     except JournalError as error:

@@ -6,6 +6,7 @@ Each use reads the file again, so a change takes effect immediately.
 import os
 import stat
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Literal
@@ -60,6 +61,15 @@ class Library:
 
     def prompt(self, name: str) -> Entry:
         return self._text("prompts", name)
+
+    def prompts(self) -> tuple[Entry, ...]:
+        """All prompts that can be used now; files that are wrong or not trusted are left out."""
+        names = sorted({file.stem for folder, _ in self._folders for file in (folder / "prompts").glob("*.md")})
+        usable: list[Entry] = []
+        for name in names:
+            with suppress(Misconfigured):
+                usable.append(self.prompt(name))
+        return tuple(usable)
 
     def framework(self, name: str) -> Entry:
         return self._text("frameworks", name)
@@ -195,6 +205,7 @@ _LIMITS: dict[str, Read] = {
     "timeout_s": _as(lambda value: seconds(_number(value))),
     "judges": lambda value: tuple(value.split()),
     "loop": _as(lambda value: one_of(("true", "false"))(value) == "true"),
+    "flaky": _as(lambda value: one_of(("true", "false"))(value) == "true"),
 }
 _TITLES: dict[str, Read] = {"title": _as(text), "description": _as(text)}
 _GATE: dict[str, Read] = {**_TITLES, "command": _filled, "criteria": _filled, **_LIMITS}

@@ -3,7 +3,7 @@
 import json
 import os
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from interlock.errors import Misconfigured, Rejected
@@ -33,11 +33,15 @@ def narrowest_rule(script: str, name: str) -> str:
     return f'[[policy]]\nname = {_quoted(name)}\nverdict = "allow"\nexactly = {shown}\nmatch = [{shown}]\n'
 
 
-def tool_rule(tool: str, name: str) -> str:
-    """A `[[policy]]` table that allows this tool. Raises Rejected for tools that need more than their name."""
-    if tool == "run_shell" or not tool.isidentifier():
+def tool_rule(tool: str, name: str, hosts: Sequence[str] = ()) -> str:
+    """A `[[policy]]` table that allows this tool, on these hosts. Raises Rejected for tools that need more."""
+    if tool == "run_shell" or not tool.isidentifier() or (tool == "fetch_url" and not hosts):
         raise Rejected(f"no rule can always allow the tool {tool!r}")
     shown = _quoted(tool)
+    if hosts:
+        named, example = json.dumps(list(hosts)), _quoted(" ".join((tool, *hosts)))
+        about = f"tool = {shown}\nhosts = {named}\nmatch = [{example}]\n"
+        return f'[[policy]]\nname = {_quoted(name)}\nverdict = "allow"\n{about}'
     return f'[[policy]]\nname = {_quoted(name)}\nverdict = "allow"\ntool = {shown}\nmatch = [{shown}]\n'
 
 
@@ -68,8 +72,13 @@ def append_rule(file: Path, rule: str) -> None:
         raise Misconfigured(
             f"{file}: a rule cannot be added at its end ({error}); add it by hand:\n\n{rule}"
         ) from error
-    target = file.resolve()  # a link to the file stays a link
+    replace_content(file, after)
+
+
+def replace_content(file: Path, content: bytes) -> None:
+    """Writes the file at once or not at all; a link to the file stays a link."""
+    target = file.resolve()
     part = target.with_name(f"{target.name}.{os.getpid()}")
-    part.write_bytes(after)
+    part.write_bytes(content)
     part.chmod(target.stat().st_mode & 0o777 if target.exists() else 0o600)
     part.replace(target)

@@ -9,14 +9,16 @@ from typing import Annotated, Any, Literal, cast
 import msgspec
 from msgspec import Meta, Struct
 
+from interlock.domain.messages.envelopes import OWN_NAMES
 from interlock.errors import Misconfigured
 from interlock.policy.flags import known_options
 from interlock.policy.folders import located
+from interlock.policy.host_patterns import is_host_pattern
 from interlock.policy.paths import CommandLocation, Private
 from interlock.policy.reading.second_reader import plain_commands
 from interlock.policy.reading.shell_ast import parse
 from interlock.policy.reading.words import Word
-from interlock.policy.rules import Rule, Source, hit_of
+from interlock.policy.rules import Rule, Source, hit_of, matches_tool
 
 _HEADER = re.compile(r"^[ \t]*\[\[[ \t]*policy[ \t]*\]\]", re.MULTILINE)
 _Text = Annotated[str, Meta(min_length=1, max_length=10_000)]
@@ -29,6 +31,8 @@ class RuleTable(Struct, frozen=True, forbid_unknown_fields=True):
     name: _Text = ""
     reason: str = ""
     tool: str = ""
+    paths: list[_Text] = []
+    hosts: list[_Text] = []
     command: str | list[_Text] = ""
     exactly: str = ""
     options: list[str] = []
@@ -39,6 +43,7 @@ class RuleTable(Struct, frozen=True, forbid_unknown_fields=True):
     below: Literal["", "all", "visible"] = ""
     match: list[_Text] = []
     not_match: list[_Text] = []
+    since: str = ""
 
 
 KEYS = tuple(field.name for field in msgspec.structs.fields(RuleTable))
@@ -76,7 +81,9 @@ def failed_examples(rules: Sequence[Rule], private: Private) -> list[str]:
 
 def _matches_example(rule: Rule, script: str, place: CommandLocation) -> bool:
     if rule.tool:
-        return bool(re.fullmatch(_glob(rule.tool), script))
+        name, *words = script.split() if rule.paths or rule.hosts else [script]
+        paths, hosts = ((), words) if rule.hosts else (words, ())
+        return bool(re.fullmatch(_glob(rule.tool), name)) and matches_tool(rule, name, paths, hosts)
     for command, places in located(parse(script, place.home), place):
         hits = [hit_of(rule, command, now) for now in places]
         matching = [hit is not None and not hit.but for hit in hits]
@@ -129,6 +136,11 @@ def _rule(values: dict[str, Any], lines: _Lines, number: int, source: Source) ->
         raise lines.wrong("", "a rule is about one of 'tool', 'command' or 'exactly'")
     if table.tool == "run_shell" and table.verdict == "allow":
         raise lines.wrong("tool", "scripts are allowed by rules with 'command' or 'exactly', not all of them at once")
+    if table.paths and not table.tool:
+        raise lines.wrong("paths", "'paths' are the files that a 'tool' changes")
+    _check_hosts(table, lines)
+    if table.name in OWN_NAMES:
+        raise lines.wrong("name", f"the name {table.name!r} stands for answers that no rule gives; choose another")
     if source == "project" and table.first:
         raise lines.wrong("first", "regular expressions are for the user's own rules")
     if table.verdict == "allow" and table.operands == "outside":
@@ -139,6 +151,8 @@ def _rule(values: dict[str, Any], lines: _Lines, number: int, source: Source) ->
         source=source,
         reason=table.reason,
         tool=table.tool,
+        paths=tuple(table.paths),
+        hosts=tuple(host.lower() for host in table.hosts),
         commands=_commands(table, lines),
         exactly=_exact_words(table, lines),
         options=_options(table, lines),
@@ -149,8 +163,20 @@ def _rule(values: dict[str, Any], lines: _Lines, number: int, source: Source) ->
         below=table.below,
         match=tuple(table.match),
         not_match=tuple(table.not_match),
+        since=table.since,
         at=lines.at(),
     )
+
+
+def _check_hosts(table: RuleTable, lines: _Lines) -> None:
+    if table.tool == "fetch_url" and table.verdict == "allow" and not table.hosts:
+        raise lines.wrong("tool", 'a rule that allows fetch_url names its hosts, such as hosts = ["docs.python.org"]')
+    if table.hosts and (not table.tool or table.paths):
+        raise lines.wrong("hosts", "'hosts' are what a 'tool' contacts; such a tool changes no 'paths'")
+    for host in table.hosts:
+        if not is_host_pattern(host.lower()):
+            kinds = "a name, name:port, *.name or *, without http:// and without a path"
+            raise lines.wrong("hosts", f"policy.hosts: {host!r} is no host; write {kinds}")
 
 
 def _commands(table: RuleTable, lines: _Lines) -> tuple[tuple[str, ...], ...]:

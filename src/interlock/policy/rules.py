@@ -10,6 +10,8 @@ from typing import Literal
 from msgspec import Struct
 
 from interlock.policy.flags import Known, has_loosely, parsed
+from interlock.policy.host_patterns import NETWORK_TOOLS, fits_host
+from interlock.policy.path_patterns import fits_path
 from interlock.policy.paths import CommandLocation, classify, names_of, path_objection, tree_objection
 from interlock.policy.reading.shell_ast import Command
 from interlock.policy.reading.words import Word
@@ -34,6 +36,8 @@ class Rule(Struct, frozen=True, kw_only=True):
     source: Source
     reason: str = ""
     tool: str = ""
+    paths: tuple[str, ...] = ()  # of a tool that changes files
+    hosts: tuple[str, ...] = ()  # of a tool that contacts hosts
     commands: tuple[tuple[str, ...], ...] = ()
     exactly: tuple[Word, ...] = ()
     options: Known = {}
@@ -44,6 +48,7 @@ class Rule(Struct, frozen=True, kw_only=True):
     below: Literal["", "all", "visible"] = ""
     match: tuple[str, ...] = ()
     not_match: tuple[str, ...] = ()
+    since: str = ""  # the date when it was remembered
     at: str = ""  # file and line
 
 
@@ -58,8 +63,32 @@ class Hit(Struct, frozen=True):
     words: int = 0
 
 
-def matches_tool(rule: Rule, tool: str) -> bool:
-    return bool(rule.tool) and fnmatchcase(tool, rule.tool)
+def matches_tool(rule: Rule, tool: str, paths: Sequence[str] = (), hosts: Sequence[str] = ()) -> bool:
+    """`paths`: all files that the call changes; empty if they are not known, and then no path allows it.
+
+    `hosts`: all hosts that it contacts. Then it changes no file, and a rule that allows must name the tool itself.
+    """
+    if not rule.tool or not fnmatchcase(tool, rule.tool):
+        return False
+    if hosts or tool in NETWORK_TOOLS:
+        return _matches_hosts(rule, tool, hosts)
+    if rule.hosts:
+        return False
+    if not rule.paths:
+        return True
+    if rule.verdict == "allow":
+        return bool(paths) and all(fits_path(path, rule.paths) for path in paths)
+    return not paths or any(fits_path(path, rule.paths, hidden=True) for path in paths)
+
+
+def _matches_hosts(rule: Rule, tool: str, hosts: Sequence[str]) -> bool:
+    if rule.paths:
+        return False
+    if rule.verdict != "allow":
+        return not rule.hosts or not hosts or any(fits_host(host, rule.hosts, any_port=True) for host in hosts)
+    if not rule.hosts:
+        return rule.tool == tool and tool != "fetch_url"
+    return bool(hosts) and all(fits_host(host, rule.hosts) for host in hosts)
 
 
 def hit_of(rule: Rule, command: Command, place: CommandLocation) -> Hit | None:
@@ -108,6 +137,8 @@ def _objection(rule: Rule, words: Sequence[Word], place: CommandLocation) -> str
             return "its first word is not of the known kind"
         operands = operands[1:]
     for word in (*options.paths, *(operands if rule.operands in ("project", "git") else ())):
+        if word.text.startswith("@") and rule.source != "default":  # no program of the shipped rules reads such a file
+            return f"{word.text!r} may be a file with further words"
         if why := _argument_objection(word, place, git=rule.operands == "git"):
             return why
     if rule.operands == "none" and operands:

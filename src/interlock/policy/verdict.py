@@ -83,16 +83,18 @@ class ShellPolicy:
         self._home = home or os.path.expanduser("~")
         self._programs = programs or Programs(os.environ.get("PATH", os.defpath))
 
-    def tool(self, name: str) -> PolicyVerdict:
+    def tool(self, name: str, paths: Sequence[str] = (), hosts: Sequence[str] = ()) -> PolicyVerdict:
         try:
             rules = self._rules()
         except Misconfigured as error:
-            return PolicyVerdict("ask", NO_RULE, f"the policy cannot be read: {error}")
-        by_kind = by_verdict([Hit(rule) for rule in rules if matches_tool(rule, name)])
+            return PolicyVerdict("ask", NO_RULE, f"the policy cannot be read: {error}", explicit=True)
+        by_kind = by_verdict([Hit(rule) for rule in rules if matches_tool(rule, name, paths, hosts)])
         for key in _ORDER:
             if key in by_kind:
                 rule = by_kind[key].rule
-                return PolicyVerdict(rule.verdict, rule.name, rule.reason or f"a rule says so ({rule.at})")
+                reason = rule.reason or f"a rule says so ({rule.at})"
+                asks = rule.verdict == "ask" and rule.source != "default"
+                return PolicyVerdict(rule.verdict, rule.name, reason, explicit=asks)
         return ASK
 
     def script(self, script: str, directory: str, own: Sequence[str] = ()) -> PolicyVerdict:
@@ -100,16 +102,32 @@ class ShellPolicy:
         try:
             rules = self._rules()
         except Misconfigured as error:
-            return PolicyVerdict("ask", NO_RULE, f"the policy cannot be read: {error}")
-        if self._index.rules is not rules:
-            self._index = _Index(rules)
+            return PolicyVerdict("ask", NO_RULE, f"the policy cannot be read: {error}", explicit=True)
+        index = self._indexed(rules)
         place = place_at(directory, self._home, self._private)
-        verdict = _judged(script, self._index, place, self._programs, self._tracked)
+        verdict = _judged(script, index, place, self._programs, self._tracked)
         if verdict.verdict == "ask" and script in own:
             whole = self.tool("run_shell")
             if whole.rule == NO_RULE:
                 return PolicyVerdict("allow", "own-gate", "it is a gate of its own ticket")
         return _stricter(verdict, self.tool("run_shell"))
+
+    def _indexed(self, rules: Sequence[Rule]) -> _Index:
+        if self._index.rules is not rules:
+            self._index = _Index(rules)
+        return self._index
+
+    def open_commands(self, script: str, directory: str) -> tuple[Command, ...]:
+        """The commands for which only an allowing rule is missing; empty if rules could not allow the script."""
+        index = self._indexed(self._rules())
+        start = place_at(directory, self._home, self._private)
+        read = parse(script, start.home)
+        if read.concerns:
+            return ()
+        judged = [(one, _strictest(one, places, index, start)) for one, places in located(read, start)]
+        if any(_is_fixed(verdict) for _, verdict in judged):
+            return ()
+        return tuple(command for command, verdict in judged if verdict.verdict != "allow")
 
 
 class PersonOnly:
@@ -118,8 +136,8 @@ class PersonOnly:
     def __init__(self, policy: Policy) -> None:
         self._policy = policy
 
-    def tool(self, name: str) -> PolicyVerdict:
-        return _ask_instead(self._policy.tool(name))
+    def tool(self, name: str, paths: Sequence[str] = (), hosts: Sequence[str] = ()) -> PolicyVerdict:
+        return _ask_instead(self._policy.tool(name, paths, hosts))
 
     def script(self, script: str, directory: str, own: Sequence[str] = ()) -> PolicyVerdict:
         return _ask_instead(self._policy.script(script, directory, own))
@@ -153,6 +171,9 @@ def _judged(
     for _, _, one in judged:
         if one.verdict == "deny" and one.rule is not None:
             return PolicyVerdict("deny", one.rule.name, one.reason)
+    for _, _, one in judged:
+        if one.verdict == "ask" and one.rule is not None and one.rule.source != "default":
+            return PolicyVerdict("ask", one.rule.name, one.reason, explicit=True)
     if read.concerns:
         return PolicyVerdict("ask", NO_RULE, read.concerns[0])
     for _, _, one in judged:
@@ -196,6 +217,11 @@ def _say(command: Command, rules: _Index, now: CommandLocation, start: CommandLo
     # The most specific rule gives the best reason.
     nearest = max((hit for hit in hits if hit.but), key=lambda hit: hit.words, default=None)
     return CommandVerdict("ask", None, f"{name}: {nearest.but}" if nearest else f"no rule allows {name!r}")
+
+
+def _is_fixed(one: CommandVerdict) -> bool:
+    """Whether a rule denies it, or a rule of the user or the project asks: a further rule would not change that."""
+    return one.rule is not None and (one.verdict == "deny" or (one.verdict == "ask" and one.rule.source != "default"))
 
 
 def _is_shipped_git(command: Command, one: CommandVerdict) -> bool:

@@ -7,6 +7,16 @@ from typing import Literal, Protocol
 from msgspec import Struct
 
 
+class Layer(Struct, frozen=True):
+    """Where a job's changes of its first writable folder go instead; `folder` is ours.
+
+    "overlay": to `upper` in it. "copy": `copy` in it is used in the place of the writable folder.
+    """
+
+    folder: str
+    kind: Literal["overlay", "copy"] = "overlay"
+
+
 class Job(Struct, frozen=True, kw_only=True):
     """An untrusted command and its exact access rights.
 
@@ -25,7 +35,9 @@ class Job(Struct, frozen=True, kw_only=True):
     network: bool = False
     timeout_s: float | None = None
     stdin: bytes | None = None
+    input: int | None = None  # a descriptor that it reads instead of `stdin`; it stays the caller's
     keep: str | None = None  # a folder for the whole output (bounded): files `stdout`, `stderr`
+    layer: Layer | None = None  # its changes are kept apart; only bubblewrap can do that
 
 
 class Finished(Struct, frozen=True, kw_only=True):
@@ -79,6 +91,14 @@ def signal_name(number: int | None) -> str:
         return ""
 
 
+class View(Struct, frozen=True):
+    """What a job finds beside the folders that it was given."""
+
+    options: str  # the level of the sandbox, its limits and its features
+    paths: tuple[str, ...]  # files and folders of the machine, read-only
+    links: tuple[tuple[str, str], ...] = ()  # places and targets of links that the sandbox makes
+
+
 class Output(Struct, frozen=True):
     """The output of a trusted program such as git."""
 
@@ -109,6 +129,22 @@ class Conversation(Protocol):
         ...
 
 
+class LiveJob(Protocol):
+    """An untrusted job that stays, with a stream in each direction. Its standard error is dropped."""
+
+    async def send(self, data: bytes) -> bool:
+        """Writes to its input, and waits while it does not read; False if it has ended."""
+        ...
+
+    async def receive(self) -> bytes:
+        """The next bytes of its output; empty when it has ended."""
+        ...
+
+    async def close(self) -> Finished | None:
+        """Kills all of its processes; they are dead when this returns. Says how it ended, if by itself."""
+        ...
+
+
 class Sandbox(Protocol):
     """Starts every process. Cancelling `run` first kills all processes of the job."""
 
@@ -117,6 +153,14 @@ class Sandbox(Protocol):
 
     async def run(self, job: Job, on_stdout: OnOutput | None = None) -> Finished:
         """`on_stdout` receives every byte of stdout before this returns."""
+        ...
+
+    def open(self, job: Job) -> LiveJob:
+        """Starts a job that stays until it is closed, with the limits and guarantees of `run`."""
+        ...
+
+    def view(self, job: Job) -> View | None:
+        """What the job would see of this machine; None if that is not limited, as without a sandbox."""
         ...
 
     async def run_trusted(

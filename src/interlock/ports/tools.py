@@ -5,6 +5,7 @@ from typing import Any, Literal, Protocol
 
 from msgspec import Struct
 
+from interlock.ports.processes import Layer
 from interlock.ports.workspaces import Surroundings, git_entry
 
 
@@ -15,6 +16,11 @@ class ToolSpec(Struct, frozen=True):
     description: str
     schema: dict[str, Any]
     changes: bool  # it may change something, so it needs an approval or a rule
+    outside: bool = False  # it reaches beyond the files: after a crash nobody knows whether it took effect
+
+
+OUTSIDE = "mcp__"
+"""How the names of tools begin that act outside of Interlock: their effects last, and cannot be looked up."""
 
 
 class ToolPlace(Struct, frozen=True):
@@ -24,6 +30,7 @@ class ToolPlace(Struct, frozen=True):
     readable: tuple[str, ...] = ()  # mounted read-only for commands
     env: tuple[tuple[str, str], ...] = ()  # added to the environment of commands
     surroundings: Surroundings = Surroundings()
+    layer: Layer | None = None  # changes of commands are kept apart
 
     def read_only(self) -> tuple[str, ...]:
         """Paths that commands may read but not write: `readable`, packages, and always the worktree's `.git`."""
@@ -47,6 +54,8 @@ class Preview(Struct, frozen=True):
     hunks: tuple[Hunk, ...] = ()
     script: str | None = None
     services: bool = False  # the project's services run beside the script
+    paths: tuple[str, ...] = ()  # all files that an edit changes, also those without a hunk
+    hosts: tuple[str, ...] = ()  # all hosts that the call contacts
 
 
 Refused = Literal["", "rejected", "denied"]
@@ -67,6 +76,10 @@ class Tools(Protocol):
         """All tools, or only those that change nothing."""
         ...
 
+    def why_off(self, name: str) -> str:
+        """Why a tool that exists is not offered; empty for a tool that is offered, or that does not exist."""
+        ...
+
     async def preview(self, place: ToolPlace, name: str, args: dict[str, Any]) -> Preview:
         """The effect of a changing call now; raises ToolFailure with a text for the model if it cannot run."""
         ...
@@ -80,6 +93,12 @@ class Tools(Protocol):
     ) -> ToolOutcome:
         """Runs the call, or only these hunks of it. An error of the model is an outcome, not an exception."""
         ...
+
+
+def is_outside(tools: Tools, name: str) -> bool:
+    """Whether a tool reaches beyond the files: its effect lasts, and what it is given leaves the sandbox."""
+    named = (spec for spec in tools.offered(changing=True) if spec.name == name)
+    return name.startswith(OUTSIDE) or any(spec.outside for spec in named)
 
 
 class CodeViews(Protocol):

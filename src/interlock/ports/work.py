@@ -96,6 +96,12 @@ class PolicyVerdict(Struct, frozen=True):
     rule: str
     reason: str
     env: tuple[tuple[str, str], ...] = ()
+    explicit: bool = False  # a rule of the user or the project decided, not the absence of one
+
+    @property
+    def asking_rule(self) -> str:
+        """The rule that wants a person's answer; autonomy does not answer for that person."""
+        return self.rule if self.verdict == "ask" and self.explicit else ""
 
 
 class Policy(Protocol):
@@ -105,6 +111,6 @@ class Policy(Protocol):
         """The verdict on a script in a directory; `own` are the gate commands accepted with its ticket."""
         ...
 
-    def tool(self, name: str) -> PolicyVerdict:
-        """The verdict on a changing tool, by its name."""
+    def tool(self, name: str, paths: Sequence[str] = (), hosts: Sequence[str] = ()) -> PolicyVerdict:
+        """The verdict on a changing tool, by its name, all files that it changes, and all hosts that it contacts."""
         ...

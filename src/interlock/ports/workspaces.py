@@ -1,7 +1,7 @@
 """The port to git workspaces."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Protocol
 
 from msgspec import Struct
@@ -155,6 +155,16 @@ class Workspaces(Protocol):
         """The diff of some of the files that `changes` lists."""
         ...
 
+    async def whole_diff(self, base: str, commit: str) -> str:
+        """Everything that differs between two commits."""
+        ...
+
+    async def take_parts(
+        self, track: str, ticket: str, attempt: int, saved: Saved, parts: Collection[int], message: str
+    ) -> Saved:
+        """The attempt's work with only these parts of its diff, as a commit on the same base."""
+        ...
+
     async def show_tree(self, track: str, ticket: str, commit: str) -> Workspace:
         """Resets the ticket's folder to exactly this commit; also removes files that git ignores.
 
@@ -200,6 +210,10 @@ class Workspaces(Protocol):
 
     async def remove(self, track: str, ticket: str) -> None: ...
     async def landing(self, track: str) -> LandingPlan: ...
+
+    async def narrow(self, track: str, landing: LandingPlan, parts: Collection[int]) -> LandingPlan:
+        """The landing with only these parts: one more commit takes the others back. Changes no branch."""
+        ...
 
     async def land(self, track: str, landing: LandingPlan) -> str:
         """Lands, or continues an interrupted landing. Returns a sentence about the user's own files, or nothing."""

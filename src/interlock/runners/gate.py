@@ -12,10 +12,11 @@ from interlock.domain.checks.fingerprints import CUT
 from interlock.domain.values.gates import Blob, Gate, GateDefaults, GateResult, GateStatus, NewPackages, limits
 from interlock.domain.values.tickets import TicketSpec
 from interlock.errors import Rejected
-from interlock.ports.processes import Finished, Sandbox
+from interlock.ports.processes import Finished, Job, Sandbox
 from interlock.ports.secrets import NoVault, Vault
 from interlock.ports.services import Services
 from interlock.ports.workspaces import Workspace, Workspaces
+from interlock.runners.reuse import PassReuse
 from interlock.runners.services import run_beside
 from interlock.runners.setup import WorkspaceSetup, failure
 from interlock.runners.shell_job import shell_job
@@ -63,6 +64,7 @@ class ShellGates:
         accepted: Accepted = nothing_accepted,
         versions: ToolVersions | None = None,
         services: Services | None = None,
+        reuse: PassReuse | None = None,
     ) -> None:
         self._sandbox = sandbox
         self._workspaces = workspaces
@@ -77,6 +79,7 @@ class ShellGates:
         self._accepted = accepted
         self._versions = versions
         self._services = services
+        self._reuse = reuse if services is None else None  # a service has state that no digest holds
 
     async def run(self, track: str, ticket: TicketSpec, gate: int, commit: str) -> GateResult:
         wanted = ticket.verify[gate]
@@ -98,7 +101,16 @@ class ShellGates:
             )
         except Rejected as error:
             return not_run(wanted, str(error))
-        result = await self._run(workspace, cwd, exact, await self._stdin(track, ticket, wanted))
+        job = self._job(workspace, cwd, exact, await self._stdin(track, ticket, wanted))
+        planned = None
+        if self._reuse is not None and exact == wanted:  # the digest of a secret must not reach the journal
+            planned = await self._reuse.plan(track, ticket.id, wanted, workspace, job)
+            if planned is not None and (found := await self._reuse.found(planned, wanted)) is not None:
+                return found
+        run = self._run(workspace, job, exact.command)
+        result = await (
+            self._reuse.remembered(planned, run) if self._reuse is not None and planned is not None else run
+        )
         tools = await self._versions.used(workspace, wanted.command) if self._versions else ()
         result = replace(result, command=wanted.command, tools=tools or UNSET)
         return with_hint(result, workspace.removed)
@@ -141,20 +153,21 @@ class ShellGates:
         why = "the work changes which packages are installed, and nobody has accepted that yet"
         return replace(not_run(gate, why), stdout=diff[:INLINE], stdout_blob=whole, packages=packages)
 
-    async def _run(self, workspace: Workspace, cwd: str, gate: Gate, stdin: bytes | None) -> GateResult:
+    def _job(self, workspace: Workspace, cwd: str, gate: Gate, stdin: bytes | None) -> Job:
+        return shell_job(
+            workspace,
+            gate.command,
+            {**self._env, **gate.env},
+            cwd=cwd,
+            network=gate.network or self._defaults.network,
+            timeout_s=limits(gate, self._defaults).timeout_s,
+            stdin=stdin,
+        )
+
+    async def _run(self, workspace: Workspace, job: Job, command: str) -> GateResult:
         with tempfile.TemporaryDirectory(prefix="interlock-gate-") as keep:
-            job = shell_job(
-                workspace,
-                gate.command,
-                {**self._env, **gate.env},
-                cwd=cwd,
-                network=gate.network or self._defaults.network,
-                timeout_s=limits(gate, self._defaults).timeout_s,
-                keep=keep,
-                stdin=stdin,
-            )
-            finished = await run_beside(self._services, self._sandbox, job, workspace.path)
-            result = to_result(finished, gate.command)
+            finished = await run_beside(self._services, self._sandbox, replace(job, keep=keep), workspace.path)
+            result = to_result(finished, command)
             if not result.passed:
                 output = f"{finished.stdout}\n{finished.stderr}\n{finished.message}"
                 why = f"{result.explanation}\n{self._explain_output(workspace.path, output)}"

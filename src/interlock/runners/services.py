@@ -14,7 +14,7 @@ from importlib.resources import files as packaged_files
 
 from msgspec.structs import replace
 
-from interlock.domain.values.services import HOST, Service
+from interlock.domain.values.runs.services import HOST, Service
 from interlock.ports.processes import Finished, Job, OnOutput, Sandbox
 from interlock.ports.services import Services
 

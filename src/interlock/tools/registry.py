@@ -14,7 +14,7 @@ from interlock.errors import ToolFailure
 from interlock.ports.processes import Sandbox
 from interlock.ports.services import Services
 from interlock.ports.tools import Preview, Structure, ToolOutcome, ToolPlace, ToolSpec
-from interlock.tools.catalogue import Tool, all_tools
+from interlock.tools.catalogue import Tool, UiFigures, Web, all_tools
 from interlock.tools.edits import applying
 from interlock.tools.edits.editing import Edit
 from interlock.tools.files.paths import Root
@@ -23,6 +23,7 @@ from interlock.tools.reads.git_diff import GitDiff
 from interlock.tools.reads.reading import MOST_CHARACTERS
 from interlock.tools.reads.searching import Searching
 from interlock.tools.shell import RunShell, Shell, no_explanation, problem_with, with_services
+from interlock.tools.web.fetching import Fetching
 
 _T = TypeVar("_T")
 
@@ -40,20 +41,34 @@ class WorkerTools:
         off: Collection[str] = (),
         services: Services | None = None,
         explain: Callable[[str, str], str] = no_explanation,
+        web: Web | None = None,
+        figures: Callable[[], UiFigures] = UiFigures,
     ) -> None:
         """`off`: tools that the settings switch off; they are neither offered nor run.
 
-        `explain` says what the sandbox has to do with a failed script.
+        `explain` says what the sandbox has to do with a failed script. `figures` are those of the window now.
         """
         self._names = names
         shell = Shell(sandbox, env, before_script, services, explain)
-        tools = all_tools(Searching(sandbox, env, names), shell, GitDiff(sandbox, env, names), structure)
+        web = web or Web(Fetching())
+        searching = Searching(sandbox, env, names)
+        tools = all_tools(searching, shell, GitDiff(sandbox, env, names), structure, web, figures)
         self._tools = {name: tool for name, tool in tools.items() if name not in off}
-        self._off = frozenset(off)
+        self._off = dict.fromkeys(off, "it is switched off by the settings of this project")
+        if "web_search" not in tools:
+            self._off.setdefault("web_search", web.no_search)
         self._specs = tuple(
-            ToolSpec(name, tool.description, _schema(tool.arguments), tool.changes)
+            ToolSpec(name, tool.description, _schema(tool.arguments), tool.changes, tool.contacts is not None)
             for name, tool in self._tools.items()
         )
+
+    def why_off(self, name: str) -> str:
+        return self._off.get(name, "")
+
+    @property
+    def off(self) -> tuple[str, ...]:
+        """The tools that exist but are not offered."""
+        return tuple(self._off)
 
     def offered(self, *, changing: bool) -> tuple[ToolSpec, ...]:
         return tuple(spec for spec in self._specs if changing or not spec.changes)
@@ -64,6 +79,9 @@ class WorkerTools:
             if problem := problem_with(given.script):
                 raise ToolFailure(problem)
             return Preview("Run a shell script", script=given.script, services=with_services(given))
+        if tool.contacts is not None:
+            contact = tool.contacts(given)
+            return Preview(contact.title, hosts=contact.hosts)
         if tool.edits is None:
             return Preview(name)
         return await _in_thread_uncancelled(lambda: applying.preview(self._edits(place, tool, given)))
@@ -89,7 +107,9 @@ class WorkerTools:
     def problem(self, name: str, args: dict[str, Any]) -> str | None:
         """Why this tool does not take these arguments; None if it does."""
         try:
-            _, given = self._call(name, args)
+            tool, given = self._call(name, args)
+            if tool.contacts is not None:
+                tool.contacts(given)
         except ToolFailure as failure:
             return str(failure)
         return problem_with(given.script) if isinstance(given, RunShell) else None
@@ -97,7 +117,7 @@ class WorkerTools:
     def _call(self, name: str, args: dict[str, Any]) -> tuple[Tool, Struct]:
         tool = self._tools.get(name)
         if tool is None and name in self._off:
-            raise ToolFailure(f"The tool {name!r} is switched off by the settings of this project.")
+            raise ToolFailure(f"The tool {name!r} cannot be used: {self._off[name]}.")
         if tool is None:
             near = get_close_matches(name, self._tools, n=3, cutoff=0.4) or list(self._tools)
             raise ToolFailure(f"There is no tool {name!r}. The nearest: {', '.join(near)}.")

@@ -57,7 +57,8 @@ class Shell:
     async def run_shell(self, place: ToolPlace, args: RunShell) -> ToolOutcome:
         if problem := problem_with(args.script):
             raise ToolFailure(problem)
-        self._before(args.script)
+        if place.layer is None:  # a preview is no run: its script is stored when its changes are applied
+            self._before(args.script)
         job = Job(
             argv=(self._program, "-c", args.script),
             cwd=place.root,
@@ -66,6 +67,7 @@ class Shell:
             readable=place.read_only(),
             programs=place.surroundings.programs,
             timeout_s=args.timeout_s,
+            layer=place.layer,
         )
         if self.services is not None and with_services(args):
             finished = await self.services.run(job, place.root)

@@ -11,6 +11,8 @@ from interlock.domain.values.tickets import (
     Escalated,
     Merging,
     Queued,
+    Reviewing,
+    Stage,
     Ticket,
     Todo,
     Verifying,
@@ -105,6 +107,9 @@ def activity_of(ticket: Ticket, track: Track) -> str:
             return f"verifying: {gate} (try {stage.attempt_count + 1})"
         case Escalated(approval):
             return f"stopped at its gates, waiting for {approval}"
+        case Reviewing(approval=approval, parts=parts):
+            asked = f"waiting for its review, {approval}" if approval else "its review is being requested"
+            return "the accepted parts are being taken" if parts else asked
         case Merging():
             return "merging"
         case Completed():
@@ -182,11 +187,15 @@ def work_besides(state: State, tracks: tuple[str, ...], epics: tuple[str, ...] =
 
 
 def _runs_now(track: Track) -> bool:
-    if track.landing is not None and track.landing.state == "started":
+    if track.is_asked_again or (track.landing is not None and track.landing.state == "started"):
         return True
     if not track.counts.in_progress:
         return False
-    return any(isinstance(ticket.stage, Working | Verifying | Merging) for ticket in track.tickets.values())
+    return any(_is_at_work(ticket.stage) for ticket in track.tickets.values())
+
+
+def _is_at_work(stage: Stage) -> bool:
+    return isinstance(stage, Working | Verifying | Merging) or (isinstance(stage, Reviewing) and not stage.approval)
 
 
 def _is_planned(state: State, track: Track) -> bool:

@@ -14,8 +14,11 @@ from interlock.domain.values.approvals import (
     Approval,
     GateOnTree,
     GatePayload,
+    LandedTicket,
     MergePayload,
     Pending,
+    ReviewFile,
+    ReviewPayload,
     ScriptPayload,
     SpawnPayload,
     StepPayload,
@@ -24,7 +27,9 @@ from interlock.domain.values.approvals import (
     approval_number,
 )
 from interlock.domain.values.gates import Blob
+from interlock.domain.values.runs.effects import ScriptEffect
 from interlock.views.display import counted
+from interlock.views.verification import gate_status_text
 
 ApprovalFilter = Literal["pending", "answered", "withdrawn", "all"]
 
@@ -72,9 +77,16 @@ def approval_title(approval: Approval) -> str:
         case MergePayload(branch):
             part = " in part" if approval.payload.left_out else ""
             return f"land {approval.track}{part} on {branch}{' (unverified)' if approval.payload.unverified else ''}"
+        case ReviewPayload(files=files, round=number, unverified=unverified):
+            again = f", round {number}" if number > 1 else ""
+            not_verified = " (unverified)" if unverified else ""
+            return f"review {approval.ticket}: {counted(len(files), 'file')} changed{again}{not_verified}"
         case ToolPayload():
             return f"{whose}: {approval.payload.title}"
-        case SpawnPayload(role, model):
+        case SpawnPayload(role, model) as payload:
+            if payload.terms:
+                alone = ", which asks nothing," if payload.unsupervised else ""
+                return f"start the agent {role}{alone} on {approval.ticket} ({model})"
             return f"start a {role} on {approval.ticket} ({model})"
         case TracksPayload(epic, _, tracks):
             return f"epic {epic} as {counted(len(tracks), 'track')}"
@@ -86,6 +98,15 @@ Tone = Literal["good", "bad", "dim"]
 
 
 def landing_lines(payload: MergePayload) -> tuple[tuple[str, Tone], ...]:
+    """Everything beside the diff of a landing, with its tone."""
+    return (
+        *landing_evidence(payload),
+        *(_landed_line(one) for one in payload.tickets or ()),
+        *(_file_line(file) for file in payload.files or () if file.risks),
+    )
+
+
+def landing_evidence(payload: MergePayload) -> tuple[tuple[str, Tone], ...]:
     """What a person should know before landing, with its tone: what was verified, and which tickets are missing."""
     first: tuple[str, Tone] = (f"verified on exactly this tree ({(payload.tree or '')[:12]})", "good")
     if payload.unverified is UNSET:
@@ -94,9 +115,44 @@ def landing_lines(payload: MergePayload) -> tuple[tuple[str, Tone], ...]:
         first = (f"UNVERIFIED: {payload.unverified}", "bad")
     return (
         first,
-        *((f"{one.ticket}: {one.gate}: {one.status}", _tone(one)) for one in payload.gates or ()),
+        *((f"{one.ticket}: {one.gate}: {gate_status_text(one)}", _tone(one)) for one in payload.gates or ()),
         *((f"left out: {one}", "bad") for one in payload.left_out or ()),
     )
+
+
+def review_lines(payload: ReviewPayload) -> tuple[tuple[str, Tone], ...]:
+    """Everything beside the diff of a review, with its tone: evidence, files by risk, what ran without a question."""
+    ran: tuple[str, Tone] = (f"ran without a question: {len(payload.ran)}", "dim")
+    return (
+        *review_evidence(payload),
+        *(_file_line(file) for file in payload.files),
+        *([ran] if payload.ran else []),
+        *((f"  {line}", "dim") for line in payload.ran),
+    )
+
+
+def review_evidence(payload: ReviewPayload) -> tuple[tuple[str, Tone], ...]:
+    """What speaks for the work, with its tone: gates and cost."""
+    verified: tuple[str, Tone] = (f"verified on exactly this tree ({payload.tree[:12]})", "good")
+    if payload.unverified:
+        verified = (f"UNVERIFIED: {payload.unverified}", "bad")
+    return (
+        verified,
+        *((f"gate {one.gate}: {gate_status_text(one)}", _tone(one)) for one in payload.gates),
+        (f"cost of the ticket so far: {payload.cost}", "dim"),
+    )
+
+
+def _landed_line(ticket: LandedTicket) -> tuple[str, Tone]:
+    """One ticket of a landing: whether a person has seen its work."""
+    seen = "reviewed" if ticket.reviewed else f"ran without a question: {ticket.ran}" if ticket.ran else "asked"
+    facts = [seen, counted(len(ticket.files), "file"), "unverified" if ticket.unverified else "", ticket.cost]
+    return f"{ticket.id}: {', '.join(fact for fact in facts if fact)}", "bad" if ticket.unverified else "dim"
+
+
+def _file_line(file: ReviewFile) -> tuple[str, Tone]:
+    risks = f"   {', '.join(file.risks)}" if file.risks else ""
+    return f"{file.path}  +{file.added} -{file.removed}{risks}", "bad" if file.risks else "dim"
 
 
 def _tone(gate: GateOnTree) -> Tone:
@@ -108,10 +164,16 @@ def cut_texts(approval: Approval) -> tuple[Blob, ...]:
     match approval.payload:
         case ToolPayload() as payload:
             blobs = (payload.whole_arguments, payload.diff_blob)
-        case SpawnPayload(context_blob=blob) | MergePayload(diff_blob=blob):
+        case SpawnPayload(context_blob=blob):
             blobs = (blob,)
+        case MergePayload(diff_blob=blob, since_blob=since):
+            blobs = (blob, since or None)
+        case ReviewPayload(diff_blob=blob, since_blob=since):
+            blobs = (blob, since)
         case GatePayload(diff_blob=blob):
             blobs = (blob or None,)
+        case ScriptPayload(effect=ScriptEffect(diff_blob=blob)):
+            blobs = (blob,)
         case _:
             blobs = ()
     return tuple(dict.fromkeys(filter(None, blobs)))
@@ -136,9 +198,19 @@ def with_whole_texts(approval: Approval, texts: Mapping[str, str]) -> Approval:
         case MergePayload() as payload:
             if (diff := whole(payload.diff_blob)) is not None:
                 payload = replace(payload, diff=diff, diff_blob=None)
+            if (since := whole(payload.since_blob or None)) is not None:
+                payload = replace(payload, since_diff=since, since_blob=UNSET)
+        case ReviewPayload() as payload:
+            if (diff := whole(payload.diff_blob)) is not None:
+                payload = replace(payload, diff=diff, diff_blob=None)
+            if (since := whole(payload.since_blob)) is not None:
+                payload = replace(payload, since_diff=since, since_blob=None)
         case GatePayload() as payload:
             if (diff := whole(payload.diff_blob or None)) is not None:
                 payload = replace(payload, diff=diff, diff_blob=UNSET)
+        case ScriptPayload(effect=ScriptEffect() as effect) as payload:
+            if (diff := whole(effect.diff_blob)) is not None:
+                payload = replace(payload, effect=replace(effect, diff=diff, diff_blob=None))
         case payload:
             pass
     return replace(approval, payload=payload)

@@ -1,15 +1,17 @@
 """The journal as a readable log: one line per event with time, kind, subject and text."""
 
 import re
-from typing import Literal
+from typing import Literal, assert_never
 
 from msgspec import UNSET, Struct, to_builtins
 
 from interlock.domain.messages.envelopes import Recorded
-from interlock.domain.messages.events.approval_events import ApprovalAnswered, ApprovalRequested
+from interlock.domain.messages.events.approval_events import ApprovalAnswered, ApprovalRequested, ApprovalsAnswered
 from interlock.domain.messages.events.attempt_events import (
     GateFinished,
+    PartsTaken,
     TicketStarted,
+    ToolBegun,
     ToolFinished,
     TurnFinished,
     WorkSubmitted,
@@ -19,14 +21,17 @@ from interlock.domain.messages.events.discussion_events import DiscussionReplied
 from interlock.domain.messages.events.epic_events import PlannerAnswered, TracksProposed
 from interlock.domain.messages.events.event import Event
 from interlock.domain.messages.events.event_base import OfDiscussion, OfTicket
+from interlock.domain.messages.events.steering_events import AutonomySet
 from interlock.domain.messages.events.subjects import track_of
 from interlock.domain.messages.events.test_history_events import TestExecuted, TestReportRead, TestsForgotten
 from interlock.domain.messages.events.ticket_events import TicketBlocked, TicketCompleted
-from interlock.domain.messages.events.track_events import TrackEnded
+from interlock.domain.messages.events.track_events import LandingReturned, TrackEnded
 from interlock.domain.values.approvals import Approval
 from interlock.domain.values.gates import GateResult
-from interlock.views.display import one_line, safe
+from interlock.views.answer_sets import set_sentence
+from interlock.views.display import counted, one_line, safe
 from interlock.views.inbox import approval_title, what_changed
+from interlock.views.verification import passed_text, seconds
 
 Role = Literal["text", "dim", "faint", "good", "running", "waiting", "bad", "accent", "planner"]
 
@@ -41,12 +46,15 @@ _KINDS: dict[str, tuple[str, Role]] = {
     "ticket": ("ticket", "running"),
     "attempt": ("ticket", "running"),
     "work": ("ticket", "running"),
+    "parts": ("ticket", "running"),
     "gate": ("gate", "waiting"),
     "tool": ("tool", "accent"),
     "turn": ("turn", "planner"),
     "session": ("turn", "planner"),
     "call": ("call", "dim"),
     "approval": ("asks", "waiting"),
+    "approvals": ("asks", "waiting"),
+    "autonomy": ("asks", "waiting"),
     "discussion": ("chat", "planner"),
     "conductor": ("bench", "dim"),
     "test": ("test", "accent"),
@@ -99,7 +107,7 @@ def _text_of(recorded: Recorded, name: str) -> tuple[str, Role, str]:
         case GateFinished(result=result):
             command = one_line(result.command, 100)
             if result.passed:
-                return f"{command}  passed, {seconds(result.duration_ms)}", "good", ""
+                return f"{command}  {passed_text(result)}", "good", ""
             return (
                 f"{command}  {result.status}, exit {result.exit_code}",
                 "text",
@@ -110,6 +118,8 @@ def _text_of(recorded: Recorded, name: str) -> tuple[str, Role, str]:
             return ("done, unverified" if unverified else "verified") + where, "good", ""
         case TicketBlocked(reason=reason):
             return f"blocked: {one_line(reason, 200)}", "bad", ""
+        case ToolBegun(what=what, by=by):
+            return f"begins: {one_line(what, 160)}   by {one_line(by, 60)}", "text", ""
         case ToolFinished(tool=tool, by=by, refused=refused) if refused:
             return f"{one_line(tool, 60)}  {refused}, not run   by {one_line(by, 60)}", "bad", ""
         case ToolFinished(tool=tool, failed=failed, by=by):
@@ -136,6 +146,8 @@ def _text_of(recorded: Recorded, name: str) -> tuple[str, Role, str]:
         case ApprovalAnswered(approval=approval, decision=decision, message=message):
             why = f": {one_line(message, 120)}" if message else ""
             return f"{approval} {decision} by {recorded.actor}{why}", "text", ""
+        case ApprovalsAnswered():
+            return f"{event.decision} by {recorded.actor}: {one_line(set_sentence(event), 200)}", "text", ""
         case TestExecuted(execution=done):
             words = f"{one_line(done.name, 120)}  {done.status}, {seconds(done.execution_time_ms)}"
             return words, "good" if done.status == "passed" else "bad", one_line(done.error_message, 200)
@@ -145,8 +157,24 @@ def _text_of(recorded: Recorded, name: str) -> tuple[str, Role, str]:
             return f"the first {through:,} are not shown any more", "dim", ""
         case TrackEnded(status=status):
             return f"the track is {status}", "good" if status == "done" else "bad", ""
+        case PartsTaken() | LandingReturned() | AutonomySet():
+            return _review_text(event), "text", ""
         case _:
             return _plain(recorded, name)
+
+
+def _review_text(event: PartsTaken | LandingReturned | AutonomySet) -> str:
+    match event:
+        case PartsTaken():
+            return "only the accepted parts are left"
+        case LandingReturned(approval=approval, parts=parts):
+            what = f"{counted(len(parts), 'part')} accepted" if parts else "changes requested"
+            return f"the landing is asked about again: {what} in {approval}"
+        case AutonomySet(level=level, track=track, ticket=ticket):
+            about = f"{track}/{ticket}" if ticket else track or "the project"
+            return f"autonomy of {about}: {level or 'not chosen any more'}"
+        case _:
+            assert_never(event)
 
 
 def _plain(recorded: Recorded, name: str) -> tuple[str, Role, str]:
@@ -177,7 +205,3 @@ def error_line(result: GateResult) -> str:
     lines = [line for line in (result.stderr.strip() or result.stdout.strip()).splitlines() if line.strip()]
     errors = [line for line in lines if re.search(r"\b(\w*Error|error|fatal|FAILED|FAIL)\b", line)]
     return (errors[:1] or lines[-1:] or [""])[0].strip()
-
-
-def seconds(milliseconds: int) -> str:
-    return f"{milliseconds} ms" if milliseconds < 1_000 else f"{milliseconds / 1_000:.1f} s"

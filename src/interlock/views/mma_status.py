@@ -12,6 +12,7 @@ from interlock.domain.state.state import State
 from interlock.domain.state.tracks import Track
 from interlock.domain.values.approvals import Approval, ToolPayload
 from interlock.domain.values.tickets import Working
+from interlock.views.autonomy import project_level
 from interlock.views.board import activity_of, track_rows
 from interlock.views.stream_keys import stream_key, ticket_name
 
@@ -119,6 +120,8 @@ def mma_status(
         "pending_tracks": "tracks" in kinds,
         "pending_gate": "gate" in kinds,
         "pending_merge": "merge" in kinds,
+        "pending_review": "review" in kinds,
+        "autonomy": project_level(state),
         "pending_approvals": _pending_lines(pending),
         "ask": _ask(ask),
         "unfinished_landings": list(unfinished_landings(state)),

@@ -4,13 +4,13 @@ import hashlib
 import os
 import posixpath
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
 from types import CoroutineType
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, ParamSpec, Protocol, TypeVar
 
 from msgspec import UNSET
 from msgspec.structs import replace
@@ -20,6 +20,7 @@ from interlock.domain.values.tickets import Saved
 from interlock.errors import Misconfigured, Rejected, Unavailable
 from interlock.identity.careful import is_below, open_beneath, read_descriptor, read_plain
 from interlock.ports.processes import Sandbox
+from interlock.ports.reuse import TreeInputs
 from interlock.ports.workspaces import (
     Combined,
     Conflict,
@@ -39,6 +40,7 @@ from interlock.workspaces.git import shown
 from interlock.workspaces.integration import Integration, attempts_ref, branch
 from interlock.workspaces.landings.landing import Landings
 from interlock.workspaces.objects import with_trailers
+from interlock.workspaces.parts import remove_left, tree_of_parts
 from interlock.workspaces.records import LANDING
 from interlock.workspaces.repository import Finder, Repository, RepositoryLocation
 from interlock.workspaces.snapshots import Snapshots
@@ -124,9 +126,35 @@ class _OpenRepository:
     landings: Landings
 
 
+class LandingNotes(Protocol):
+    """Records landings so that they can be undone; `begin` comes before a file changes."""
+
+    def begin(self, track: str, landing: LandingPlan) -> str: ...
+    def end(self, noted: str, *, landed: bool) -> None: ...
+
+
+class NoNotes:
+    def begin(self, track: str, landing: LandingPlan) -> str:
+        return ""
+
+    def end(self, noted: str, *, landed: bool) -> None:
+        pass
+
+
 class GitWorkspaces:
-    def __init__(self, project_root: Path, state_dir: Path, run: Sandbox, trusts: Trusts = lambda _: False) -> None:
-        """`trusts` tells whether the user trusts the content of a `.worktreeinclude`."""
+    def __init__(
+        self,
+        project_root: Path,
+        state_dir: Path,
+        run: Sandbox,
+        trusts: Trusts = lambda _: False,
+        notes: LandingNotes | None = None,
+    ) -> None:
+        """`trusts` tells whether the user trusts the content of a `.worktreeinclude`.
+
+        `notes` records landings so that they can be undone.
+        """
+        self._notes = notes or NoNotes()
         self._project = Path(os.path.realpath(project_root))
         state = Path(os.path.realpath(state_dir))
         key = project_key(self._project)
@@ -274,9 +302,30 @@ class GitWorkspaces:
         return await self._now.integration.diff_of(base, commit, list(dict.fromkeys((*inside, *paths))))
 
     @_translate_os_errors
+    async def whole_diff(self, base: str, commit: str) -> str:
+        return await self._now.integration.whole_diff(base, commit)
+
+    @_translate_os_errors
+    async def take_parts(
+        self, track: str, ticket: str, attempt: int, saved: Saved, parts: Collection[int], message: str
+    ) -> Saved:
+        repository, integration = self._now.repository, self._now.integration
+        tree = await tree_of_parts(repository, saved.base, saved.commit, parts)
+        commit = await repository.commit(tree, (saved.base,), with_trailers(message, ticket, attempt))
+        await integration.point(f"{attempts_ref(track, ticket)}/{attempt}-accepted", commit)
+        unchanged = tree == await integration.tree_of(saved.base)
+        return Saved(saved.base, commit, tree, True if unchanged else UNSET)
+
+    @_translate_os_errors
     async def show_tree(self, track: str, ticket: str, commit: str) -> Workspace:
         setup, removed = await self._now.worktrees.show(track, ticket, commit)
         return replace(self._workspace(track, ticket, commit), setup=setup, removed=removed)
+
+    @_translate_os_errors
+    async def tree_inputs(self, track: str, ticket: str, commit: str) -> TreeInputs | None:
+        tree = await self._now.repository.commits.tree(commit)
+        extras = await self._now.worktrees.extras_digest(track, ticket)
+        return TreeInputs(tree, extras) if tree and extras is not None else None
 
     @_translate_os_errors
     async def note_setup(self, track: str, ticket: str, note: SetupDone) -> None:
@@ -382,6 +431,7 @@ class GitWorkspaces:
                 live |= {(track, ticket)}
         await self._now.worktrees.sweep(live)
         self._now.integration.unlock()
+        remove_left(self._now.repository.scratch)
 
     async def close(self) -> None:
         if self._opened is not None:
@@ -393,7 +443,29 @@ class GitWorkspaces:
         return await self._now.landings.prepare(track)
 
     @_translate_os_errors
+    async def narrow(self, track: str, landing: LandingPlan, parts: Collection[int]) -> LandingPlan:
+        return await self._now.landings.narrow(track, landing, parts)
+
+    @_translate_os_errors
     async def land(self, track: str, landing: LandingPlan) -> str:
+        noted = self._notes.begin(track, landing)
+        try:
+            said = await self._now.landings.land(landing)
+        except BaseException:
+            if not self.has_begun_landing():
+                self._notes.end(noted, landed=False)
+            raise
+        self._notes.end(noted, landed=True)
+        return said
+
+    @_translate_os_errors
+    async def take_back(self, landed: LandingPlan) -> str:
+        """Undoes a landing, if the branch still points at the landed commit. Raises Rejected otherwise."""
+        return await self._now.landings.take_back(landed)
+
+    @_translate_os_errors
+    async def land_again(self, landing: LandingPlan) -> str:
+        """Redoes a landing that was taken back."""
         return await self._now.landings.land(landing)
 
     def has_begun_landing(self) -> bool:

@@ -18,6 +18,7 @@ from interlock.workspaces.repository import Repository
 
 _MOST_CONFLICT = 20_000  # characters of conflict text
 MOST_DIFF = 200_000
+MOST_WHOLE = 20_000_000
 _LOG = "--format=%H %(trailers:key=Ticket,valueonly,separator=%x20)"
 
 
@@ -212,6 +213,11 @@ class Integration:
         specs = [f":(top,literal){path}" for path in paths]
         output = await self._repository.plumbing("diff-tree", *how, base, commit, "--", *specs)
         return cut(text(output.stdout), MOST_DIFF)
+
+    async def whole_diff(self, base: str, commit: str) -> str:
+        """Everything that differs between two commits, for a person who decides about all of it."""
+        how = ("-r", "--patch", "-M", "--no-ext-diff", "--no-textconv", "--no-color")
+        return cut(text((await self._repository.plumbing("diff-tree", *how, base, commit)).stdout), MOST_WHOLE)
 
     async def _hunks(self, tip: str, tree: str, paths: list[bytes]) -> str:
         """The conflicting files with conflict markers, as a diff against the tip."""

@@ -7,7 +7,8 @@ from typing import get_args
 from interlock.assembly.settings.load import documented_keys, keys_of
 from interlock.assembly.settings.rights import RIGHTS
 from interlock.assembly.settings.service_settings import ServiceSettings
-from interlock.assembly.settings.settings import ProviderName, ToolName
+from interlock.assembly.settings.settings import ProviderName, Settings, ToolName, WebSearchSettings
+from interlock.assembly.tools.web import web_of
 from interlock.codeviews.python.structure import PythonStructure
 from interlock.domain.checks.closed_names import ClosedNames
 from interlock.providers.names import PROVIDERS
@@ -42,7 +43,8 @@ def test_the_settings_accept_exactly_the_known_providers() -> None:
 
 
 def test_the_settings_accept_exactly_the_names_of_tools() -> None:
-    tools = WorkerTools(UnconfinedSandbox(), {}, PythonStructure(), ClosedNames())
+    web = web_of(Settings(web_search=WebSearchSettings("custom", "https://search.example.org/?q={query}")))
+    tools = WorkerTools(UnconfinedSandbox(), {}, PythonStructure(), ClosedNames(), web=web)
     assert get_args(ToolName) == tuple(spec.name for spec in tools.offered(changing=True))
 
 

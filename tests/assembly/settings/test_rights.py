@@ -15,6 +15,7 @@ crew = "local"
 tracks_dir = "src"
 [conductor]
 auto_queue = true
+autonomy = "land"
 workers = 256
 max_tool_rounds = 1000
 discussion_tool_rounds = 1000
@@ -32,6 +33,13 @@ tier2 = "b"
 tier3 = "c"
 tier4 = "d"
 discussion = "e"
+[prompts]
+tier1 = "Obey."
+tier2 = "Obey."
+tier3 = "Obey."
+tier4 = "Obey."
+discussion = "Obey."
+mode = "replace"
 [gates]
 max_attempts = 1000
 test_paths = []
@@ -94,9 +102,23 @@ def test_trust_of_one_key_is_no_trust_of_another_with_the_same_text(root: Path) 
 @pytest.mark.parametrize("table", ["budgets", "limits", "conductor", "provider", "gates"])
 def test_numbers_of_a_project_can_only_be_lower(root: Path, table: str) -> None:
     limits = [key.partition(".")[2] for key, right in RIGHTS.items() if right == "tightens" and key.startswith(table)]
+    limits = [name for name in limits if name != "reuse"]
     (root / "interlock.toml").write_text("\n".join((f"[{table}]", *(f"{name} = 1" for name in limits))))
     settings = msgspec.to_builtins(open_project(root).settings)
     assert {name: settings[table][name] for name in limits} == dict.fromkeys(limits, 1)
+
+
+@pytest.mark.parametrize(
+    ("own", "projects", "counts"), [(True, False, False), (False, True, False), (True, True, True)]
+)
+def test_a_project_can_switch_the_reuse_of_passes_off_but_not_on(
+    root: Path, own: bool, projects: bool, counts: bool
+) -> None:
+    user = Path(os.environ["XDG_CONFIG_HOME"]) / "interlock" / "config.toml"
+    user.parent.mkdir(parents=True, exist_ok=True)
+    user.write_text(f"[gates]\nreuse = {str(own).lower()}\n")
+    (root / "interlock.toml").write_text(f"[gates]\nreuse = {str(projects).lower()}\n")
+    assert open_project(root).settings.gates.reuse == counts
 
 
 @pytest.mark.parametrize("kind", ["fifo", "device", "folder", "huge", "link to a device"])

@@ -7,7 +7,7 @@ import pytest
 from interlock.assembly.project import open_project, trust_starts, trusted_workspace
 from interlock.assembly.settings.load import load_settings
 from interlock.assembly.settings.service_settings import services_of
-from interlock.domain.values.services import Service
+from interlock.domain.values.runs.services import Service
 from interlock.errors import Misconfigured
 
 WEB = '[workspace.services.web]\ncommand = "serve"\nport = 8000\n'

@@ -1,5 +1,6 @@
 """Changing single keys leaves all other bytes of the file unchanged."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -63,3 +64,29 @@ def test_a_file_that_cannot_be_read_is_left_alone(tmp_path: Path, content: bytes
 def test_a_folder_that_cannot_be_written_is_reported(tmp_path: Path) -> None:
     with pytest.raises(Misconfigured, match="cannot write"):
         write_keys(tmp_path / "none" / "interlock.toml", {NAME: "scripted"})
+
+
+def test_a_link_stays_a_link_and_its_file_in_the_project_is_written(tmp_path: Path) -> None:
+    (tmp_path / "conf").mkdir()
+    (tmp_path / "conf/own.toml").write_text("# mine\n")
+    (tmp_path / "interlock.toml").symlink_to("conf/own.toml")
+    write_keys(tmp_path / "interlock.toml", {("provider", "name"): "x"})
+    assert (tmp_path / "interlock.toml").is_symlink()
+    written = (tmp_path / "conf/own.toml").read_text()
+    assert written.startswith("# mine\n") and written.endswith('[provider]\nname = "x"\n')
+
+
+@pytest.mark.parametrize(
+    "target", ["../outside.toml", ".git/config", ".interlock/x.toml", "notes.txt", "gone/../../o.toml"]
+)
+def test_a_link_to_anything_else_is_refused_and_nothing_is_written(tmp_path: Path, target: str) -> None:
+    root = tmp_path / "project"
+    for folder in (".git", ".interlock"):
+        (root / folder).mkdir(parents=True)
+    file = Path(os.path.normpath(root / target))
+    file.write_text("[core]\nbare = false\n")
+    (root / "interlock.toml").symlink_to(target)
+    with pytest.raises(Misconfigured, match=r"is a symbolic link to .*replace the link by a file"):
+        write_keys(root / "interlock.toml", {("provider", "name"): "x"})
+    assert file.read_text() == "[core]\nbare = false\n"
+    assert (root / "interlock.toml").is_symlink()

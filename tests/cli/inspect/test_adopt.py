@@ -28,8 +28,13 @@ HARMLESS = {
     "policy check",
     "policy list",
     "policy test",
+    "agents list",  # they are in the user's own settings alone
+    "agents test",
     "models list",
+    "models refresh",
     "models test",
+    "tools list",
+    "tools call",
     "models key set",
     "models key delete",
     "verify",
@@ -40,6 +45,7 @@ HARMLESS = {
     "adopt",
     "demo",
     "completion",
+    "acp",  # opens a project only for a session; tests/editor/test_turns.py tries that
 }
 """Commands that do not use the project's `.interlock`, or say themselves that it does not count."""
 

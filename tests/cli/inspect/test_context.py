@@ -227,3 +227,23 @@ def test_tools_that_are_switched_off_are_not_sent_and_a_wrong_name_is_refused(pr
     assert refused.code == 1
     assert "interlock.toml:2: tools.off must be a list of names of tools" in refused.err
     assert "did you mean 'run_shell'?" in refused.err
+
+
+def test_own_prompts_are_shown_and_a_projects_only_after_trust(project: Project) -> None:
+    project.settings('[prompts]\ntier3 = "My own rule."\n')
+    shown = project.run("context", "--prompt", "tier3", "--json").json["blocks"]
+    assert [(block["kind"], block["view"]) for block in shown] == [("system", "with your prompt at its end")] * 2
+    assert shown[0]["text"].endswith("My own rule.\n")
+    project.write("interlock.toml", '[prompts]\ntier3 = "theirs.md"\nmode = "replace"\n')
+    project.write("theirs.md", "Their rule.")
+    result = project.run("context", "--prompt", "tier3", "--json")
+    assert "My own rule." in result.json["blocks"][0]["text"]
+    assert "interlock.toml sets prompts.tier3, prompts.mode, which you have not trusted" in result.err
+    assert "Their rule." in project.run("trust", "--show").out
+    assert project.run("trust", "--yes").code == 0
+    block = project.run("context", "--prompt", "tier3", "--json").json["blocks"][0]
+    assert (block["text"], block["view"]) == ("Their rule.\n", "replaced by your prompt")
+    project.write("theirs.md", "Another rule.")
+    assert "Another rule." not in project.run("context", "--prompt", "tier3").out
+    assert len(project.run("context", "--prompt", "tier4", "--json").json["blocks"]) == 2
+    assert project.run("context", "--prompt", "tier3", "--files", "a.txt").code == 2

@@ -13,6 +13,7 @@ from tests.cli.project import CommandResult, Project
 from tests.providers import anthropic_server, openai_server
 from tests.providers.loopback import Loopback, Request, serving
 from tests.providers.scripts import Called, Scripted
+from tests.tools.web.pages import Answer, served
 
 MODEL = anthropic_server.MODEL
 PRICE = facts_of("anthropic", MODEL).prices[0]
@@ -199,3 +200,51 @@ def test_thoughts_are_kept_apart_from_the_answer(project: Project) -> None:
     (_, answer) = project.run("discussions", "show", "D-1", "--json").json["messages"]
     assert answer == {"role": "assistant", "text": "It is 4.", "calls": [], "reasoning": "Two and two."}
     assert "Two and two." in project.run("discussions", "show", "D-1").out
+
+
+# ── the vendors' lists ───────────────────────────────────────────────────────────────────
+
+
+def test_lists_are_fetched_compared_and_shown_with_their_age(project: Project) -> None:
+    with served() as pages:
+
+        def listed(*names: str) -> Answer:
+            return Answer(json.dumps({"models": [{"name": name} for name in names]}).encode())
+
+        pages.answers["/api/tags"] = listed("llama3:latest", "qwen")
+        project.settings(f'[endpoints]\nollama = "{pages.url}/v1"\n')
+        result = project.run("models", "refresh")
+        assert (result.code, "ollama: 2 models" in result.out) == (0, True), result
+        assert "+ qwen  (not in Interlock's data)" in result.out
+        pages.answers["/api/tags"] = listed("qwen", "gemma")
+        row = project.run("models", "refresh", "--json").json[0]
+        assert (row["new"], row["gone"], row["since"], row["error"]) == (
+            ["gemma"],
+            ["llama3:latest"],
+            "last list",
+            None,
+        )
+        assert "the same as the last list" in project.run("models", "refresh").out
+    shown = project.run("models", "list", "--provider", "ollama")
+    assert "ollama: its list was fetched just now" in shown.out
+    assert "from the vendor's list" in shown.out
+    names = [one["name"] for one in project.run("models", "list", "--provider", "ollama", "--json").json]
+    assert names == ["gemma", "qwen"]
+
+
+def test_refreshing_without_a_vendor_and_with_failures_says_so(project: Project) -> None:
+    result = project.run("models", "refresh")
+    assert (result.code, "no provider is set up: set GEMINI_API_KEY" in result.err) == (1, True), result
+    result = project.run("models", "refresh", "--provider", "openai")
+    assert (result.code, "there is no key for 'openai'" in result.err) == (1, True), result
+    with served() as pages:
+        pages.answers["/models"] = Answer(b'{"error": {"message": "bad key"}}', 401)
+        project.settings(f'[endpoints]\nopenai = "{pages.url}"\nollama = "http://127.0.0.1:9/v1"\n')
+        project.env["OPENAI_API_KEY"] = SECRET
+        result = project.run("models", "refresh", "--json")
+        assert result.code == 1
+        errors = {row["provider"]: row["error"] for row in result.json}
+        assert "does not let us in (401)" in errors["openai"]
+        assert "cannot be reached" in errors["ollama"]
+        assert SECRET not in result.out + result.err
+        assert not (Path(project.env["XDG_STATE_HOME"]) / "interlock" / "models.json").exists()

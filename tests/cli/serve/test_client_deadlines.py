@@ -10,6 +10,7 @@ import pytest
 from interlock.client import ApiHookClient, NotServing
 from tests.cli.project import Project
 from tests.cli.serving import serving
+from tests.processes.tree import stop
 
 SECONDS = 0.6
 SLACK = 2.5  # a busy machine
@@ -42,7 +43,7 @@ def test_a_wait_on_a_stopped_server_ends_at_its_deadline(
     with serving(project) as served:
         client = served.client()
         assert client.wait_for_server(10)
-        os.kill(served.process.pid, signal.SIGSTOP)
+        stop(served.process.pid)
         try:
             started = time.monotonic()
             wait(client)
@@ -60,7 +61,7 @@ def test_a_server_that_stops_during_the_wait_is_noticed_at_the_deadline(project:
         def looks() -> bool:
             client.get_status()
             looked.append(time.monotonic())
-            os.kill(served.process.pid, signal.SIGSTOP)
+            stop(served.process.pid)
             return False
 
         started = time.monotonic()

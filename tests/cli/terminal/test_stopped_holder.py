@@ -10,12 +10,13 @@ from interlock.domain.messages.commands.ticket_commands import EditTicket, Ticke
 from interlock.ports.front import Receipt
 from tests.cli.project import Project, shell
 from tests.cli.serving import Serving, serving
+from tests.processes.tree import stop
 
 
 @contextmanager
 def stopped(bench: Serving) -> Generator[None]:
     """The process is stopped, and commands give up after three seconds."""
-    bench.process.send_signal(signal.SIGSTOP)
+    stop(bench.process.pid)
     bench.project.env["INTERLOCK_ANSWER_S"] = "3"
     try:
         yield
@@ -77,7 +78,7 @@ def test_ending_signals_are_not_lost_by_a_server_that_was_stopped(project: Proje
     """While a process is stopped, the kernel may hand its signals to any of its threads."""
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         bench = Serving(project)
-        bench.process.send_signal(signal.SIGSTOP)
+        stop(bench.process.pid)
         bench.process.send_signal(number)
         bench.process.send_signal(signal.SIGCONT)
         try:

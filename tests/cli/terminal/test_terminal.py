@@ -146,3 +146,42 @@ def test_a_script_cannot_hide_a_line_in_an_escape_sequence(project: Project) -> 
         "<U+0007>",
     ]
     assert "  rm -rf precious" in project.run("tickets", "show", "one").out
+
+
+def test_a_review_is_read_whole_commented_and_accepted_in_part(project: Project) -> None:
+    """Its diff is longer than the approval's own text, and longer than what is printed at once."""
+    change = "for n in $(seq 600); do echo line $n; done > long.txt; echo end > short.txt"
+    ticket = shell("one", change, verify=["test -s short.txt"])
+    file = project.tickets("plan.json", [ticket])
+    pager = "tail -n 3"
+    with terminal(project, "run", "--tickets", file, "--autonomy", "review", PAGER=pager) as screen:
+        screen.until("review one: 2 files changed")
+        screen.until("ran without a question: 1")
+        screen.until("more lines: v shows all")
+        screen.until("[v]iew all: ")
+        screen.type("v\n")
+        screen.until("+end")
+        screen.type("c\n")
+        screen.until("what should change? ")
+        screen.type("more\n")
+        screen.until("(empty to send): ")
+        screen.type("\n")
+        screen.until("is a script, which cannot react to a review")
+        screen.until("[v]iew all: ")
+        screen.type("p\n")
+        screen.until("which parts? numbers of 1 to 2")
+        screen.type("short.txt\n")
+        screen.until("track plan is done")
+        assert screen.end() == 0
+    assert project.git("ls-tree", "--name-only", "interlock/plan").split() == ["a.txt", "short.txt"]
+
+
+def test_a_pager_that_is_missing_does_not_end_the_run(project: Project) -> None:
+    file = project.tickets("plan.json", [shell("one", "echo 1 > one.txt")])
+    with terminal(project, "run", "--tickets", file, "--autonomy", "review", PAGER="no-such-pager") as screen:
+        screen.until("[v]iew all: ")
+        screen.type("v\n")
+        screen.until("cannot be started")
+        screen.until("[v]iew all: ")
+        screen.type("y\n")
+        assert screen.end() == 0

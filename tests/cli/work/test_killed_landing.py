@@ -15,7 +15,8 @@ def _landing(project: Project) -> str:
 
 def _landing_that_stops(project: Project) -> None:
     """Kills `tracks land` when it has put some of its files in their places."""
-    script = "for n in $(seq 1 1500); do echo new > f$n; done"
+    deep = "/".join("abcdefghijklmnop")  # links and deep paths lie in .interlock when the landing is killed
+    script = f"for n in $(seq 1 1500); do echo new > f$n; ln -s f$n l$n; done; mkdir -p {deep}; echo new > {deep}/file"
     file = project.tickets("t.json", {"id": "t", "title": "T", "tickets": [shell("one", script)]})
     assert project.run("run", "--tickets", file, "--approve", "all").code == 0
     process = project.start("tracks", "land", "t", "--approve", "all")

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -14,12 +15,13 @@ import pytest
 from tests.cli.project import Project, shell
 from tests.cli.serving import Serving, serving
 from tests.cli.signalled import assert_nothing_runs, pause, signalled
-from tests.processes.tree import ancestors_up_to_launcher
+from tests.processes.tree import ancestors_up_to_launcher, stop
 
 
-def stop(pids: Sequence[int]) -> None:
+def stop_all(pids: Sequence[int]) -> None:
     for pid in pids:
-        os.kill(pid, signal.SIGSTOP)
+        with suppress(ProcessLookupError):  # a command that a script runs may have ended
+            os.kill(pid, signal.SIGSTOP)
 
 
 # ── a gate ───────────────────────────────────────────────────────────────────────────────
@@ -36,7 +38,7 @@ def gated(project: Project, seconds: str, timeout_s: int) -> list[str]:
 def test_a_stopped_gate_times_out_and_is_dead(project: Project) -> None:
     seconds = pause(600)
     with signalled(project, *gated(project, seconds, 4)) as command:
-        stop(command.until_sleeping(seconds))
+        stop_all(command.until_sleeping(seconds))
         command.end(codes=(3, 4))
     (result,) = [row["event"] for row in project.journal() if row["event"]["type"] == "gate_finished"]
     assert result["result"]["status"] == "timed_out", result
@@ -53,7 +55,7 @@ def test_a_command_with_a_stopped_gate_ends_at_a_signal(project: Project, name: 
     words = gated(project, seconds, 500) if name == "run" else ["verify", f"sleep {seconds}; true"]
     with signalled(project, *words) as command:
         (pid,) = command.until_sleeping(seconds)
-        stop(ancestors_up_to_launcher(pid))
+        stop_all(ancestors_up_to_launcher(pid))
         command.end(number)
     assert_nothing_runs(project, seconds)
 
@@ -74,7 +76,7 @@ def test_the_call_of_a_stopped_agent_ends_at_its_timeout_with_a_sentence(project
     seconds = pause(600)
     with signalled(project, *silent_agent(project, seconds, 3)) as command:
         (pid,) = command.until_sleeping(seconds)
-        stop(ancestors_up_to_launcher(pid))
+        stop_all(ancestors_up_to_launcher(pid))
         _, err = command.end(codes=(1,))
     assert "gemini_cli gave no answer within 3 s" in err
     assert_nothing_runs(project, seconds)
@@ -85,7 +87,7 @@ def test_a_chat_with_a_stopped_agent_ends_at_a_signal(project: Project, number: 
     seconds = pause(600)
     with signalled(project, *silent_agent(project, seconds, 500)) as command:
         (pid,) = command.until_sleeping(seconds)
-        stop(ancestors_up_to_launcher(pid))
+        stop_all(ancestors_up_to_launcher(pid))
         command.end(number)
     assert_nothing_runs(project, seconds)
     assert [row["state"] for row in project.run("discussions", "list", "--json").json] == ["your turn"]
@@ -129,7 +131,7 @@ def test_a_stopped_follower_holds_nothing_up_and_gets_every_event_once(project: 
             versions = printed_versions(follower)
             seen = [next(versions)]
             grown = [edit_many(bench)]  # while it reads: the holder's memory reaches its usual size
-            os.kill(follower.pid, signal.SIGSTOP)
+            stop(follower.pid)
             grown.append(edit_many(bench))
             os.kill(follower.pid, signal.SIGCONT)
             last = project.journal()[-1]["version"]

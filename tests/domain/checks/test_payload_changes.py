@@ -15,6 +15,7 @@ from interlock.domain.values.approvals import (
     digest,
 )
 from interlock.domain.values.gates import Blob
+from interlock.domain.values.runs.effects import EffectFile, ScriptEffect
 
 SCRIPT = ScriptPayload("make", "/work", ("CC", "PATH"), "bubblewrap", call="c1")
 
@@ -54,3 +55,12 @@ def test_what_was_approved_contains_the_edits_of_the_answer() -> None:
     assert approved(asked(tool), Answered("approve", "human:ann", "", edited="[]")) == replace(tool, arguments="[]")
     step = StepPayload("a", "shell")
     assert approved(asked(step), answer) == step
+
+
+def test_a_changed_effect_names_the_paths_that_came_or_went() -> None:
+    before = replace(SCRIPT, effect=ScriptEffect("d1", (EffectFile("a", "modified"),), ended="exit code: 0"))
+    after = replace(SCRIPT, effect=ScriptEffect("d2", (EffectFile("b", "added"),), ended="exit code: 0"))
+    unknown = replace(SCRIPT, effect=ScriptEffect(unknown="a pipe"))
+    assert payload_changes(before, after) == (Change("effect", "modified a", "added b"),)
+    assert payload_changes(before, unknown) == (Change("effect", "exit code: 0 modified a", "a pipe"),)
+    assert payload_changes(SCRIPT, unknown) == (Change("effect", "", "a pipe"),)

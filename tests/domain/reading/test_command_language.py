@@ -194,7 +194,7 @@ def test_judge_goes_with_any_other_modifier() -> None:
         (">>a :: verify", 'verify needs a command in quotes: verify:"command" (column 8)'),
         ('>>a :: verify:"x" max:0', "max is a whole number from 1 to 1000 (column 23)"),
         ('>>a :: verify:"x" max:1 max:1', "'max' is given twice (column 25)"),
-        ('>>a :: verify:"x" and more', "no option 'and'; there are loop, max, timeout, stdin (column 19)"),
+        ('>>a :: verify:"x" and more', "no option 'and'; there are loop, max, timeout, stdin, flaky (column 19)"),
     ],
 )
 def test_a_wrong_command_is_refused_with_the_column(command: str, problem: str) -> None:

@@ -17,6 +17,7 @@ GATES = st.builds(
     timeout_s=st.none() | st.floats(0, 1e300),
     loop=st.booleans(),
     stdin=st.sampled_from([None, "answer"]),
+    flaky=st.booleans(),
 )
 
 
@@ -94,7 +95,7 @@ def test_a_clause_means_this_gate(clause: str, gate: Gate) -> None:
         ('verify:"a" :', "after a colon comes a preset: fast, full, extended (column 13)"),
         ('verify:"a" mx:3', "no option 'mx'; did you mean max? (column 12)"),
         ('verify:"a" stdin:other', "stdin is answer: the gate reads the worker's last answer (column 18)"),
-        ('verify:"a" retries:3', "no option 'retries'; there are loop, max, timeout, stdin (column 12)"),
+        ('verify:"a" retries:3', "no option 'retries'; there are loop, max, timeout, stdin, flaky (column 12)"),
         ('verify:"a" max', "max needs a value, as in max:3 (column 15)"),
         ('verify:"a" max:', "max is a whole number from 1 to 1000 (column 16)"),
         ('verify:"a" max:0', "max is a whole number from 1 to 1000 (column 16)"),

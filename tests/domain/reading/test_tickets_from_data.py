@@ -11,6 +11,8 @@ from interlock.domain.reading.ticket_data import ticket_from_dict, ticket_to_dic
 from interlock.domain.reading.tickets_from_data import changes_from_dict, spec_from_dict, track_from_json
 from interlock.domain.values.gates import Gate
 from interlock.domain.values.tickets import (
+    AGENTS,
+    ROLES,
     Blocked,
     Cancelled,
     Completed,
@@ -26,6 +28,8 @@ from interlock.domain.values.tickets import (
 )
 from interlock.errors import Rejected
 from tests.domain.given import AT, FAIL
+
+KNOWN = ", ".join((*ROLES, *AGENTS))
 
 TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=8)
 TEXTS = st.lists(TEXT, max_size=3).map(tuple)
@@ -43,7 +47,7 @@ SPECS = st.builds(
     TicketSpec,
     id=TEXT,
     description=TEXT,
-    assigned_to=st.sampled_from(["tier3-worker", "tier4-qa", "shell"]),
+    assigned_to=st.sampled_from(["tier3-worker", "tier4-qa", "shell", "claude", "agent:mine"]),
     target_file=st.none() | TEXT,
     context_requirements=TEXTS,
     depends_on=TEXTS,
@@ -132,6 +136,15 @@ def test_all_fields_of_a_ticket_lie_side_by_side() -> None:
         "notes": [],
         "delivered": 0,
         "unsaved": None,
+        "autonomy": None,
+        "unseen": [],
+        "reviewed": "",
+        "rounds": 0,
+        "reused": (),
+        "taken": "",
+        "used": [],
+        "begun": "",
+        "given_up": "",
     }
 
 
@@ -231,7 +244,7 @@ def test_a_spec_is_read_from_what_its_author_wrote() -> None:
         ({"id": "T", "priority": []}, "ticket 'T': 'priority' must be one of high, medium, low, not a list"),
         (
             {"id": "T", "assigned_to": "x" * 99},
-            f"ticket 'T': 'assigned_to' must be one of tier3-worker, tier4-qa, shell, not '{'x' * 56}...",
+            f"ticket 'T': 'assigned_to' must be one of {KNOWN} or agent:NAME, not '{'x' * 56}...",
         ),
         ({"id": "T", "verify": 5}, "ticket 'T': 'verify' must be a list of gates, not 5"),
         ({"id": "T", "verify": [""]}, "ticket 'T': 'verify' item 1: there is no gate here (column 1)"),

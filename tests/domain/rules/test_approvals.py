@@ -4,14 +4,13 @@ from collections.abc import Callable
 
 import pytest
 
-from interlock.domain.consequences import APPROVE_ALL
 from interlock.domain.messages.commands.approval_commands import AnswerApproval, ExpireApproval
 from interlock.domain.messages.commands.attempt_commands import AskScript, FailWork, ReportGate
 from interlock.domain.messages.commands.conductor_commands import StartConductor
 from interlock.domain.messages.commands.landing_commands import AskLanding, FailLanding, FinishLanding
 from interlock.domain.messages.commands.ticket_commands import CancelTicket, KillWorker, SkipTicket
 from interlock.domain.messages.commands.track_commands import AddTrack, StartTrack
-from interlock.domain.messages.envelopes import SYSTEM
+from interlock.domain.messages.envelopes import APPROVE_ALL, SYSTEM
 from interlock.domain.messages.events.approval_events import ApprovalAnswered, ApprovalRequested, ApprovalWithdrawn
 from interlock.domain.messages.events.ticket_events import TicketBlocked, TicketCancelled
 from interlock.domain.messages.events.track_events import LandingFailed, LandingStarted, TrackAborted, TrackLanded
@@ -170,6 +169,7 @@ def test_a_withdrawn_approval_cannot_be_answered() -> None:
 def test_an_agent_can_never_answer() -> None:
     assert refused(asking(), "A-1", "approve", "worker:T/1") == "an agent can never answer its own request"
     assert refused(asking(), "A-1", "approve", "worker:U/1") == "an agent can never answer an approval"
+    assert refused(asking(), "A-1", "approve", "program:editor") == "an agent can never answer an approval"
 
 
 @pytest.mark.parametrize("decision", ALLOWED["gate"])
@@ -262,7 +262,7 @@ def test_without_a_deadline_or_after_an_answer_nothing_expires() -> None:
 
 
 def test_every_kind_has_its_allowed_answers() -> None:
-    kinds: set[Kind] = {"script", "tool", "step", "spawn", "ask", "tracks", "gate", "merge", "unknown"}
+    kinds: set[Kind] = {"script", "tool", "step", "spawn", "ask", "tracks", "gate", "merge", "unknown", "review"}
     assert set(ALLOWED) == kinds
     assert approval_number("A-17") == 17
 

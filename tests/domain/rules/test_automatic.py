@@ -2,7 +2,6 @@
 
 import pytest
 
-from interlock.domain.consequences import APPROVE_ALL
 from interlock.domain.messages.commands.approval_commands import AnswerApproval, ExpireApproval
 from interlock.domain.messages.commands.attempt_commands import (
     AskScript,
@@ -14,6 +13,7 @@ from interlock.domain.messages.commands.attempt_commands import (
 from interlock.domain.messages.commands.command import Bulk
 from interlock.domain.messages.commands.conductor_commands import Recover, StartConductor
 from interlock.domain.messages.commands.track_commands import AddTrack, StartTrack
+from interlock.domain.messages.envelopes import APPROVE_ALL
 from interlock.domain.messages.events.approval_events import ApprovalRequested
 from interlock.domain.rules.approval_rules import MOST_CONTEXT, automatic_answer
 from interlock.domain.values.approvals import (
@@ -61,8 +61,8 @@ def test_a_rule_may_not_answer_with_a_decision_that_the_kind_does_not_have() -> 
         project.answer("A-1", "skip", by="policy:x")
 
 
-def test_a_landing_is_approved_or_rejected_and_nothing_else() -> None:
-    assert ALLOWED["merge"] == ("approve", "reject")
+def test_a_landing_is_approved_returned_or_rejected() -> None:
+    assert ALLOWED["merge"] == ("approve", "changes", "reject")
 
 
 def test_an_empty_bulk_operation_is_refused() -> None:

@@ -2,7 +2,6 @@
 
 import pytest
 
-from interlock.domain.consequences import APPROVE_ALL
 from interlock.domain.messages.commands.approval_commands import AnswerApproval, ExpireApproval
 from interlock.domain.messages.commands.call_commands import ReserveCall
 from interlock.domain.messages.commands.command import Command
@@ -16,6 +15,7 @@ from interlock.domain.messages.commands.epic_commands import (
     ProposeTracks,
 )
 from interlock.domain.messages.commands.track_commands import AbortTrack, AddTickets, AddTrack, StartTrack
+from interlock.domain.messages.envelopes import APPROVE_ALL
 from interlock.domain.messages.events.approval_events import ApprovalAnswered
 from interlock.domain.messages.events.attempt_events import TicketStarted
 from interlock.domain.messages.events.epic_events import (

@@ -1,12 +1,11 @@
 """A conductor with a focus runs only the work that a person started while it runs."""
 
-from interlock.domain.consequences import APPROVE_ALL
 from interlock.domain.messages.commands.attempt_commands import AskScript, FailWork
 from interlock.domain.messages.commands.conductor_commands import Recover, StartConductor
 from interlock.domain.messages.commands.epic_commands import FailPlanning, PlanEpic, PlanTickets, ProposeTracks
 from interlock.domain.messages.commands.ticket_commands import BlockTicket, RetryTicket
 from interlock.domain.messages.commands.track_commands import AddTrack, PauseTrack, ResumeTrack, StartTrack
-from interlock.domain.messages.envelopes import SYSTEM
+from interlock.domain.messages.envelopes import APPROVE_ALL, SYSTEM
 from interlock.domain.messages.events.approval_events import ApprovalAnswered
 from interlock.domain.messages.events.attempt_events import TicketStarted
 from interlock.domain.messages.events.conductor_events import EpicAdmitted, TrackAdmitted

@@ -45,7 +45,7 @@ def test_the_person_decides_about_an_interrupted_gate() -> None:
     project.answer("A-1", "retry")
     assert project.ticket("T").stage == Queued(Verifying(SAVED))
     project.answer("A-2", "skip")
-    assert project.ticket("U").stage == Queued(Verifying(SAVED, 1, skipped=True))
+    assert project.ticket("U").stage == Queued(Verifying(SAVED, 1, skipped=True, took=(-1,)))
     project = interrupted(Gate("publish", network=True))
     project.answer("A-1", "skip")
     assert project.ticket("T").stage == Merging(SAVED, unverified=True)

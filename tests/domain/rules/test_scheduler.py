@@ -3,12 +3,11 @@
 import pytest
 from msgspec.structs import replace
 
-from interlock.domain.consequences import APPROVE_ALL, APPROVED_STEP
 from interlock.domain.messages.commands.approval_commands import ApproveTask
 from interlock.domain.messages.commands.attempt_commands import AskScript, AskWorker, FailWork, ReportGate
 from interlock.domain.messages.commands.conductor_commands import Recover, StartConductor, StopConductor
 from interlock.domain.messages.commands.track_commands import AddTrack, PauseTrack, ResumeTrack, StartTrack
-from interlock.domain.messages.envelopes import SYSTEM
+from interlock.domain.messages.envelopes import APPROVE_ALL, APPROVED_STEP, SYSTEM
 from interlock.domain.messages.events.approval_events import ApprovalAnswered, ApprovalRequested
 from interlock.domain.messages.events.attempt_events import AttemptLost, AttemptResumed, AttemptShelved, TicketStarted
 from interlock.domain.messages.events.conductor_events import ConductorStarted, ConductorStopped

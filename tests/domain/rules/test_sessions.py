@@ -171,7 +171,7 @@ def test_a_failed_gate_goes_back_to_the_worker_and_the_count_goes_on() -> None:
     project.send(SubmitWork(*AT, SAVED), SYSTEM)
     assert project.ticket("T").stage == Verifying(SAVED, 0, tried=tried)
     project.send(ReportGate(*AT, 0, PASS), SYSTEM)
-    assert project.ticket("T").stage == Verifying(SAVED, 1, 1, (FAIL,), tried=tried)
+    assert project.ticket("T").stage == Verifying(SAVED, 1, 1, (FAIL,), tried=tried, took=(1,))
     project.send(ReportGate(*AT, 1, FAIL, "tree", "text", TWO), SYSTEM)
     project.send(SubmitWork(*AT, SAVED), SYSTEM)
     project.send(ReportGate(*AT, 0, PASS), SYSTEM)
@@ -303,3 +303,39 @@ def test_only_the_context_of_a_start_can_be_edited_within_bounds() -> None:
     project.send(StartSession(*AT, ONE), SYSTEM)
     project.send(AskWorker(*AT, EDIT, ""), SYSTEM)
     assert "only a worker's context" in refused(project, "A-2", "approve", edited_context="x")
+
+
+def test_answers_of_an_agents_attempt_that_is_lost_count_for_the_same_calls_again() -> None:
+    project = talking()
+    project.send(AskWorker(*AT, EDIT, "no rule"), SYSTEM)
+    project.send(AnswerApproval("A-2", "approve"))
+    project.send(FinishTool(*AT, TWO, "edit_file", failed=False, by="A-2", replayed=True), SYSTEM)
+    project.send(FinishTool(*AT, THREE, "read_file", failed=False, by="policy:reads", replayed=True), SYSTEM)
+    assert project.ticket("T").used == ("A-2",)
+    project.send(RedoAttempt(*AT, "its process is gone", lost=True), SYSTEM)
+    lost = project.ticket("T")
+    assert (lost.carried, lost.used, lost.attempts, lost.why) == (("A-2",), (), 2, None)
+    project.send(FinishTool("x", "T", 2, TWO, "edit_file", failed=False, by="A-2", replayed=True), SYSTEM)
+    assert (project.ticket("T").carried, project.ticket("T").used) == ((), ("A-2",))
+
+
+@pytest.mark.parametrize("name", ["cloude", "agent:", "agent:Big", "Claude", ""])
+def test_a_ticket_is_assigned_to_a_role_or_an_agent(name: str) -> None:
+    project = Bench()
+    with pytest.raises(Rejected, match="'assigned_to' is one of tier3-worker"):
+        project.send(AddTrack("x", "X", "", (TicketSpec(id="T", assigned_to=name),)))
+
+
+@pytest.mark.parametrize(
+    ("name", "agent", "changes"),
+    [
+        ("tier3-worker", "", True),
+        ("tier4-qa", "", False),
+        ("shell", "", False),
+        ("claude", "claude", True),
+        ("agent:mine", "mine", True),
+    ],
+)
+def test_a_ticket_knows_its_agent(name: str, agent: str, changes: bool) -> None:
+    spec = TicketSpec(id="T", assigned_to=name)
+    assert (spec.agent, spec.changes_files) == (agent, changes)

@@ -102,7 +102,7 @@ def test_a_ticket_whose_gates_all_pass_is_verified() -> None:
     project = verifying()
     assert project.ticket("T").stage == Verifying(SAVED)
     assert report(project, 0) == (GateFinished("x", "T", 1, 0, PASS, "tree"),)
-    assert project.ticket("T").stage == Verifying(SAVED, gate=1)
+    assert project.ticket("T").stage == Verifying(SAVED, gate=1, took=(1,))
     report(project, 1)
     assert project.ticket("T").stage == Merging(SAVED, unverified=False)
     project.send(FinishMerge("x", "T", 1, "c"), SYSTEM)
@@ -114,7 +114,7 @@ def test_a_failure_below_the_maximum_is_counted_and_kept() -> None:
     assert report(project, 0, FAIL) == (GateFinished("x", "T", 1, 0, FAIL, "tree"),)
     assert project.ticket("T").stage == Verifying(SAVED, attempt_count=1, previous_results=(FAIL,))
     report(project, 0)
-    assert project.ticket("T").stage == Verifying(SAVED, gate=1), "each gate has its own count"
+    assert project.ticket("T").stage == Verifying(SAVED, gate=1, took=(1,)), "each gate has its own count"
 
 
 def test_a_failure_at_the_maximum_asks_a_person() -> None:
@@ -158,7 +158,7 @@ def test_retry_counts_from_0_with_no_results() -> None:
 def test_skip_goes_on_with_the_next_gate_and_the_ticket_stays_unverified() -> None:
     project = escalated()
     project.answer("A-1", "skip")
-    assert project.ticket("T").stage == Verifying(SAVED, gate=1, skipped=True)
+    assert project.ticket("T").stage == Verifying(SAVED, gate=1, skipped=True, took=(-1,))
     report(project, 1)
     assert project.ticket("T").stage == Merging(SAVED, unverified=True)
 

@@ -15,7 +15,8 @@ from interlock.domain.values.approvals import Answered, ScriptPayload, UnknownPa
 from interlock.domain.values.budgets import Caps, Usage
 from interlock.domain.values.discussions import Quiet, Waiting
 from interlock.domain.values.tickets import TicketSpec
-from interlock.engine.agents.chat import ROUNDS, UNKNOWN, say_command
+from interlock.engine.agents.chat import ROUNDS, say_command
+from interlock.engine.agents.conversation import UNKNOWN
 from interlock.engine.blobs import KeptTexts
 from interlock.errors import JournalError, Rejected
 from interlock.ports.model import Message

@@ -1,6 +1,7 @@
 """The dialogue of a model and its tools, with a host in memory."""
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from hashlib import sha256
 from typing import Any
 
@@ -83,12 +84,20 @@ class Notebook:
     def answer_before(self, payload: ToolPayload | ScriptPayload) -> tuple[Answered, Approval] | None:
         return None
 
-    async def begin(self, call: ToolCall) -> None: ...
+    async def begin(self, call: ToolCall, by: str) -> None: ...
 
     async def comment(self, call: ToolCall, args: dict[str, Any], outcome: ToolOutcome) -> str:
         return ""
 
-    async def payload(self, call: ToolCall, preview: Preview) -> ToolPayload | ScriptPayload:
+    async def make(self, call: ToolCall, change: Callable[[], Awaitable[ToolOutcome]]) -> ToolOutcome:
+        return await change()
+
+    def why_again(self, call: ToolCall) -> str:
+        return ""
+
+    async def payload(
+        self, call: ToolCall, preview: Preview, env: tuple[tuple[str, str], ...] = ()
+    ) -> ToolPayload | ScriptPayload:
         return ScriptPayload(preview.script or "", "/here", (), "off", call=call.id)
 
 

@@ -7,7 +7,8 @@ from msgspec.structs import replace
 
 from interlock.domain.messages.commands.approval_commands import AnswerApproval
 from interlock.domain.values.approvals import GateOnTree, MergePayload
-from interlock.engine.effects.landing import INLINE, _to_its_end, _why_unverified, ask_landing
+from interlock.engine.blobs import INLINE
+from interlock.engine.effects.landing import _to_its_end, _why_unverified, ask_landing
 from interlock.errors import Rejected
 from interlock.ports.workspaces import LandingPlan
 from tests.domain.given import bench

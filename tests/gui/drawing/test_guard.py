@@ -109,7 +109,7 @@ def test_every_panel_can_break_without_the_others() -> None:
     with windowed() as bench:
         for panel in bench.window.panels:
             planted(bench, MISTAKES["an exception"], panel.name)
-        for tab in ("provider", "timeline", "tests", "usage", "diagnostics", "message"):
+        for tab in ("provider", "timeline", "tests", "usage", "diagnostics", "message", "rules"):
             bench.show(tab)
         assert len(bench.window.broken_panels()) == len(bench.window.panels)
         assert "topbar.state" in bench.reachable()

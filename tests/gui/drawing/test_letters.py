@@ -6,11 +6,12 @@ from immutables import Map
 
 from interlock.domain.state.state import State
 from interlock.domain.values.approvals import Approval, ScriptPayload, digest
+from interlock.domain.values.runs.effects import EffectFile, ScriptEffect
 from interlock.gui.drawing import payload_view, symbols
-from interlock.gui.drawing.diff_view import _rows
+from interlock.gui.drawing.diffs.hunk_view import _rows
 from interlock.gui.drawing.theme import NORMAL
 from interlock.gui.panels.graph_panel import _within
-from interlock.views.diff import parse_hunks
+from interlock.views.diffs.hunks import parse_hunks
 from tests.gui.bench import AT, Bench, windowed
 
 FONTS = ("regular", "bold", "mono")
@@ -100,6 +101,18 @@ def test_the_services_beside_a_script_are_on_a_page() -> None:
         bench.draw()
         assert bench.window.broken_panels() == {}
     assert "\n".join(services) in {page.text for page in payload_view._pages.values()}
+
+
+def test_the_effect_of_a_script_is_on_a_page_with_every_path() -> None:
+    files = (EffectFile("x" * 300, "added", 1), EffectFile("a.txt", "modified", 1, 1))
+    diff = "--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-one\n+two\n"
+    effect = ScriptEffect("d" * 64, files, 3, diff, ended="exit code: 0")
+    payload = ScriptPayload("make", "/work", ("PATH",), "bubblewrap", effect=effect)
+    payload_view._pages.clear()
+    with windowed(_asking(payload)) as bench:
+        bench.draw()
+        assert bench.window.broken_panels() == {}
+    assert "\n".join(effect.lines) in {page.text for page in payload_view._pages.values()}
 
 
 @pytest.mark.parametrize("both_sides", [False, True])

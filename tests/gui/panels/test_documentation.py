@@ -19,7 +19,16 @@ PICTURES = sorted(path.stem for path in (DOCS / "screenshots").glob("*.png"))
 MODULES_OF = {
     "window": ("window/topbar", "drawing/guard", "drawing/widgets", "drawing/text_widgets"),
     "panels/dashboard": ("panels/dashboard_panel",),
-    "panels/inbox": ("panels/inbox_panel", "drawing/payload_view", "drawing/diff_view"),
+    "panels/inbox": (
+        "panels/inbox_panel",
+        "drawing/payload_view",
+        "drawing/marks",
+        "drawing/diffs/effect_view",
+        "drawing/diffs/hunk_view",
+        "drawing/diffs/change_view",
+        "drawing/diffs/review_view",
+    ),
+    "panels/rules": ("panels/rules_panel",),
     "panels/tickets": ("panels/graph_panel", "drawing/ticket_view"),
     "panels/streams": ("panels/streams_panel",),
     "panels/discussion": ("panels/chat_panel",),

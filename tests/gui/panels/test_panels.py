@@ -15,7 +15,7 @@ from interlock.domain.messages.commands.conductor_commands import StartConductor
 from interlock.domain.messages.commands.track_commands import AddTrack, StartTrack
 from interlock.domain.state.state import State
 from interlock.domain.state.tracks import Counts, Track
-from interlock.domain.values.approvals import Approval, ToolPayload, digest
+from interlock.domain.values.approvals import Again, Approval, ToolPayload, digest
 from interlock.domain.values.budgets import Usage
 from interlock.domain.values.discussions import Discussion, Quiet
 from interlock.domain.values.gates import Blob
@@ -93,7 +93,7 @@ def test_an_empty_workbench_says_what_to_do_next() -> None:
 def test_a_full_one_draws_in_every_tab() -> None:
     with windowed(full()) as bench:
         every_tab(bench)
-        assert bench.widget("topbar.waiting").value.endswith("9 pending approvals")
+        assert bench.widget("topbar.waiting").value.endswith("10 pending approvals")
 
 
 @pytest.mark.parametrize("words", [HOSTILE, "", "\n", "a" * 200_000])
@@ -185,22 +185,24 @@ def test_ten_thousand_tickets_can_be_looked_at_from_far_and_near() -> None:
 def test_a_thousand_questions_are_one_list_of_what_can_be_seen() -> None:
     with windowed(asking_all(times=112)) as bench:
         rows = [each for each in bench.window.ui.shown.all() if each.key == "inbox.row"]
-        assert bench.widget("inbox.count").value == "1,008 waiting"
+        assert bench.widget("inbox.count").value == "1,120 waiting"
         assert 0 < len(rows) < 60
         every_tab(bench)
 
 
 def test_rows_of_the_inbox_stand_where_the_list_counts_them() -> None:
     state = asking_all(times=34)
-    with windowed(state) as bench:
+    different = {one.id: replace(one, again=Again("A-0")) for one in state.approvals.values()}  # equal ones are one row
+    with windowed(replace(state, approvals=Map(different))) as bench:
         inbox = next(each for each in bench.window.panels if each.name == "Inbox")
         tops = [each.rect[1] for each in bench.window.ui.shown.all() if each.key == "inbox.row"]
         assert {round(low - high) for high, low in pairwise(tops)} == {28}
-        bench.click("inbox.row@A-1")  # the keyboard is in the inbox now
-        inbox._chosen = "A-305"  # pyright: ignore[reportAttributeAccessIssue]
+        pending = bench.window.frame.pending
+        bench.click(f"inbox.row@{pending[0].id}")  # the keyboard is in the inbox now
+        inbox._chosen = pending[-2].id  # pyright: ignore[reportAttributeAccessIssue]
         bench.draw()
         bench.press(imgui.Key.j)
-        last = bench.widget("inbox.row@A-306")
+        last = bench.widget(f"inbox.row@{pending[-1].id}")
         assert last.visible
         assert last.value == "chosen"
 

@@ -206,6 +206,7 @@ def test_a_question_that_is_asked_again_says_what_changed() -> None:
     again = Again("A-0", (Change("sandbox", "bubblewrap", "off"),), "make it")
     approvals = state.approvals.set("A-1", replace(state.approvals["A-1"], again=again))
     with windowed(replace(state, approvals=approvals)) as bench:
+        chosen(bench, "A-1")
         shown = [each.value for each in bench.window.ui.shown.all() if each.key == "inbox.changed"]
         assert shown == [
             "asked again: what was approved as A-0 has changed",
@@ -334,7 +335,7 @@ def test_both_sides_of_a_diff_can_be_looked_at() -> None:
     with windowed(asking_all()) as bench:
         chosen(bench, "A-2")
         bench.click("inbox.sides")
-        assert bench.widget("inbox.sides").label == "unified"
+        assert bench.widget("inbox.sides").label == "One column"
         assert bench.window.broken_panels() == {}
 
 

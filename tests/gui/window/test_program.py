@@ -85,6 +85,23 @@ def test_values_set_over_http_reach_the_same_desk(project: Project) -> None:
         assert client.get_indicator_state("test_policy") == {"test_policy": False}
 
 
+def test_a_model_and_a_person_can_ask_how_fast_the_window_is(project: Project) -> None:
+    script = project.home / "rules.json"
+    look = {"match": "speed", "tool_calls": [{"name": "get_ui_performance", "args": {}}]}
+    script.write_text(json.dumps([look, {"match": "fps", "reply": "Fast."}]))
+    with window(project, "--test-policy", "--provider", "scripted", "--script", str(script)) as gui:
+        client = gui.client
+        assert client.wait_until(lambda: bool(client.get_performance()["fps"]), 60)
+        client.set_value("ai_input", "what is the speed?")
+        client.click("btn_gen_send")
+        assert client.wait_until(lambda: client.get_value("ai_response") == "Fast.", 60)
+        messages = project.run("discussions", "show", "D-1", "--json").json["messages"]
+        figures = json.loads(next(message["text"] for message in messages if message["role"] == "tool"))
+        assert (sorted(figures), figures["fps"] > 0) == (["cpu", "fps", "frame_time_ms", "input_lag_ms"], True)
+        asked = project.run("tools", "call", "get_ui_performance", "--json")
+        assert json.loads(asked.json["text"])["fps"] > 0
+
+
 def test_a_project_that_is_open_elsewhere_is_not_opened_twice(project: Project) -> None:
     with window(project):
         result = project.run("gui", "--backend", "null")

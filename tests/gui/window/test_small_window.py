@@ -47,7 +47,9 @@ def test_a_long_reason_pushes_no_button_out_of_sight(number: int, size: tuple[in
         bench.draw(6)
         widgets = [each for each in bench.window.ui.shown.all() if each.window == "Inbox"]
         bottom = next(each.rect[3] for each in widgets if each.type == "window")
+        answering = ("btn_", "inbox.abort", "inbox.edit", "inbox.rule")  # the others scroll with the payload
         buttons = [each for each in widgets if each.type == "button" and each.name.endswith(f"@A-{number}")]
+        buttons = [each for each in buttons if each.key.startswith(answering)]
         assert len(buttons) >= 2
         assert [each.name for each in buttons if not each.visible or each.rect[3] > bottom] == []
 

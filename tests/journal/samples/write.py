@@ -15,10 +15,12 @@ from tempfile import TemporaryDirectory
 from msgspec.structs import replace
 
 from interlock import wire
-from interlock.domain.messages.commands.approval_commands import AnswerApproval
+from interlock.domain.messages.commands.approval_commands import AnswerApproval, AnswerApprovals
 from interlock.domain.messages.commands.attempt_commands import (
+    AskReview,
     AskScript,
     AskWorker,
+    BeginTool,
     FailWork,
     FinishMerge,
     FinishTool,
@@ -26,6 +28,7 @@ from interlock.domain.messages.commands.attempt_commands import (
     RedoAttempt,
     ReportGate,
     StartSession,
+    SubmitParts,
     SubmitWork,
 )
 from interlock.domain.messages.commands.call_commands import EndCall, ReserveCall
@@ -49,7 +52,7 @@ from interlock.domain.messages.commands.epic_commands import (
     ProposeTracks,
 )
 from interlock.domain.messages.commands.landing_commands import AskLanding, FailLanding, FinishLanding
-from interlock.domain.messages.commands.steering_commands import Hear, Tell
+from interlock.domain.messages.commands.steering_commands import Hear, SetAutonomy, Tell
 from interlock.domain.messages.commands.test_history_commands import ForgetTests, RecordTests
 from interlock.domain.messages.commands.ticket_commands import (
     BlockTicket,
@@ -71,13 +74,22 @@ from interlock.domain.messages.commands.track_commands import (
     StartTrack,
 )
 from interlock.domain.messages.envelopes import SYSTEM
-from interlock.domain.values.approvals import MergePayload, SpawnPayload, ToolPayload
+from interlock.domain.values.answer_sets import Seen
+from interlock.domain.values.approvals import (
+    Comment,
+    LandedTicket,
+    MergePayload,
+    ReviewFile,
+    ReviewPayload,
+    SpawnPayload,
+    ToolPayload,
+)
 from interlock.domain.values.budgets import Caps, Usage
 from interlock.domain.values.epics import TrackPlan
-from interlock.domain.values.gates import Blob, Gate, GateDefaults, GateResult, NewPackages
+from interlock.domain.values.gates import Blob, Gate, GateDefaults, GateInputs, GateResult, NewPackages, Reused
 from interlock.domain.values.model_calls import CallOwner
 from interlock.domain.values.test_history import Assertion, Execution, SuiteReport
-from interlock.domain.values.tickets import TicketSpec
+from interlock.domain.values.tickets import Saved, TicketSpec
 from interlock.journal.reading import JournalReader, stored_lines
 from interlock.journal.sqlite import SqliteJournal
 from interlock.version import VERSION
@@ -202,13 +214,54 @@ def story() -> Bench:
     tell(AskWorker(*b, ToolPayload("c-1", "edit_file", "{}", "ee" * 32, "edit b.py", 2, "+b", "/w"), "no rule"))
     tell(AnswerApproval(f"A-{len(run.state.approvals)}", "approve", hunks=(2,)), ADA)
     tell(FinishTool(*b, Blob("03" * 32, 30), "edit_file", False, f"A-{len(run.state.approvals)}"))
+    tell(BeginTool(*b, "c-2", "fetch_url", "Fetch https://docs.example.org/", "policy:docs"))
+    tell(FinishTool(*b, Blob("04" * 32, 30), "fetch_url", False, "policy:docs"))
     tell(CancelTicket("siding", "b"), ADA)
     tell(AbortTrack("siding", "not needed"), ADA)
+    _reviews(run)
     _epics(run)
     _discussions(run)
+    _many_answers(run)
     _tests(run)
     tell(StopConductor("that was all"))
     return run
+
+
+def _reviews(run: _Story) -> None:
+    """Autonomy, a review with accepted parts and one with changes, and a landing that is returned twice."""
+    tell = run.tell
+    tell(StartConductor(3, True, False, GateDefaults(2, 60.0), autonomy="review", contained=True))
+    checked = TicketSpec(id="q", assigned_to="shell", script="make", verify=(Gate("make test"),))
+    tell(AddTrack("yard", "The yard", "", (TicketSpec(id="r"), checked)), ADA)
+    tell(SetAutonomy("land", "yard"), ADA)
+    tell(SetAutonomy(None, "yard"), ADA)
+    tell(StartTrack("yard"), ADA)
+    q = ("yard", "q", 1)
+    tell(SetAutonomy("land", "yard", "q"), ADA)
+    tell(AskScript(*q, SCRIPT, "no rule allows it"))
+    tell(SubmitWork(*q, SAVED, "done"))
+    tell(ReportGate(*q, 0, replace(PASS, inputs=GateInputs("run", "tools")), SAVED.tree))
+    rests_on = Reused("yard", "q", 1, run.state.version, run.records[-1].at, 1)
+    tell(ReportGate(*q, 0, replace(PASS, reused=rests_on), "tree-of-both"))
+    tell(FinishMerge(*q, "merged-q"))
+    r = ("yard", "r", 1)
+    tell(AskWorker(*r, ToolPayload("c-2", "write_file", "{}", "ee" * 32, "create r.py", 1, "+r", "/w"), "no rule"))
+    tell(SubmitWork(*r, SAVED, "done"))
+    review = ReviewPayload(SAVED.base, SAVED.commit, SAVED.tree, "+r", files=(ReviewFile("r.py", 1, 0),), parts=2)
+    tell(AskReview(*r, review))
+    changes = AnswerApproval(f"A-{len(run.state.approvals)}", "changes", comments=(Comment("r.py", "why?", 1),))
+    tell(changes, ADA)
+    tell(Hear(CallOwner(track="yard", ticket="r", attempt=1), Blob("0b" * 32, 30)))
+    tell(SubmitWork(*r, SAVED, "done again"))
+    tell(AskReview(*r, replace(review, round=2, since=SAVED.commit)))
+    tell(AnswerApproval(f"A-{len(run.state.approvals)}", "approve", hunks=(1,)), ADA)
+    tell(SubmitParts(*r, Saved(SAVED.base, "parts", "tree-of-parts")))
+    tell(FinishMerge(*r, "merged-r"))
+    landing = MergePayload("main", "b4", "af", "+r", parts=2, tickets=(LandedTicket("r", "Do r", "merged-r"),))
+    tell(AskLanding("yard", landing), ADA)
+    tell(AnswerApproval(f"A-{len(run.state.approvals)}", "approve", hunks=(2,)), ADA)
+    tell(AskLanding("yard", replace(landing, after="narrow", parts=1)))
+    tell(AnswerApproval(f"A-{len(run.state.approvals)}", "changes", message="not yet"), ADA)
 
 
 def _discussions(run: _Story) -> None:
@@ -229,6 +282,17 @@ def _discussions(run: _Story) -> None:
     tell(StartTrack("station"), ADA)
     tell(PlanEpic("A tunnel"), ADA)
     tell(EndTurn("D-1", "the model does not answer"))
+
+
+def _many_answers(run: _Story) -> None:
+    """Two of three tickets are started by one answer; the third was rejected in the meantime."""
+    tickets = tuple(TicketSpec(id=name, step_mode=True) for name in ("one", "two", "three"))
+    run.tell(AddTrack("depot", "A depot", "", tickets), ADA)
+    run.tell(StartTrack("depot"), ADA)
+    asked = [approval for approval in run.state.pending_approvals() if approval.track == "depot"]
+    run.tell(AnswerApproval(asked[2].id, "reject"), ADA)
+    pairs = tuple(Seen(approval.id, approval.digest) for approval in asked)
+    run.tell(AnswerApprovals(pairs, "approve", "all of them", selected=True), ADA)
 
 
 def _tests(run: _Story) -> None:

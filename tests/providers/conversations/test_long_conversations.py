@@ -18,7 +18,7 @@ from interlock.domain.values.approvals import Answered, digest
 from interlock.engine.agents.conversation import for_request
 from interlock.engine.agents.dialogue import Answer, Dialogue, Question, Terms
 from interlock.engine.agents.shown_files import TrackedFiles
-from interlock.engine.agents.tool_outputs import COMPACTED_AT, NEWEST
+from interlock.engine.agents.tool_calls.tool_outputs import COMPACTED_AT, NEWEST
 from interlock.engine.blobs import KeptTexts
 from interlock.engine.models.calls import ModelCalls, Observers, Timing
 from interlock.errors import Misconfigured, Unavailable
@@ -26,7 +26,7 @@ from interlock.ports.model import Message
 from interlock.ports.tools import ToolPlace
 from interlock.providers.http.http_model import TokenLimits
 from tests.engine.agents.test_dialogue import PARTY, Chat
-from tests.engine.agents.test_tool_outputs import a_round
+from tests.engine.agents.tool_calls.test_tool_outputs import a_round
 from tests.providers.loopback import Answer as Response
 from tests.providers.loopback import Loopback, Refused, Request, serving
 from tests.providers.scripts import Called, Scripted

@@ -9,14 +9,38 @@ from litestar.params import FromPath, JSONBody, QueryParameter
 
 from interlock import wire
 from interlock.api.bridge import Bridge
-from interlock.api.routes.replies import FINDS, READS, WRITES, Asking, Limit, Offset, authority_of, next_offset, raw
-from interlock.api.schemas.approvals import AlwaysShape, AnswerShape, Approvals, ApprovalShape, Edits, RuleShape
+from interlock.api.routes.replies import (
+    FINDS,
+    READS,
+    WRITES,
+    Asking,
+    Limit,
+    Offset,
+    authority_of,
+    next_offset,
+    promises,
+    raw,
+)
+from interlock.api.schemas.approvals import (
+    AlwaysShape,
+    AnswerShape,
+    Approvals,
+    ApprovalShape,
+    Edits,
+    ManyAnswered,
+    ManyAnswersShape,
+    RuleShape,
+)
+from interlock.desk.answering import answer_together
 from interlock.desk.authority import Authority
 from interlock.desk.buttons import answer
-from interlock.domain.messages.commands.approval_commands import AnswerApproval
+from interlock.domain.messages.commands.approval_commands import AnswerApproval, AnswerApprovals
+from interlock.domain.values.answer_sets import Seen
 from interlock.domain.values.approvals import Approval, ScriptPayload, ToolPayload
 from interlock.errors import BadValue
+from interlock.views.answer_sets import set_sentence
 from interlock.views.inbox import approval_dict, cut_texts, list_approvals, with_whole_texts
+from interlock.views.outlook.urgency import Order, ordered_approvals
 
 Which = Literal["pending", "answered", "withdrawn", "all"]
 
@@ -33,12 +57,16 @@ def approval_routes(bridge: Bridge) -> list[HTTPRouteHandler]:
         which: Annotated[
             Which, QueryParameter(name="state", description="The state of the listed approvals.")
         ] = "pending",
+        order: Annotated[
+            Order, QueryParameter(description="`age`: oldest first; `urgency`: pending ones by what they hold up.")
+        ] = "age",
         offset: Offset = 0,
         limit: Limit = 100,
     ) -> Response[Approvals]:
         """Lists approvals in pages, oldest first, each with its full payload."""
         state = bridge.front.state
-        page = [approval_dict(approval) for approval in list_approvals(state, which, offset, limit)]
+        found, urgency = ordered_approvals(state, which, order, offset, limit)
+        page = [{**approval_dict(approval), "urgency": urgency.get(approval.id)} for approval in found]
         total = len(state.pending) if which == "pending" else len(list_approvals(state, which))
         return raw(
             wire.encode({"approvals": page, "total": total, "next_offset": next_offset(offset, len(page), total)})
@@ -96,7 +124,34 @@ def approval_routes(bridge: Bridge) -> list[HTTPRouteHandler]:
             await bridge.run_on_engine(_answer_always(bridge, by, asked, command, data.always))
         return raw(wire.encode(approval_dict(bridge.front.state.approval(approval))))
 
-    return [show_approvals, show_approval, show_rule, answer_approval]
+    @post(
+        "/api/approvals",
+        operation_id="ApiApprovalsGiveMany",
+        status_code=200,
+        responses=promises(409, 413, 415, 422, 503),
+        summary="Answer many approvals at once",
+    )
+    async def answer_many(request: Asking, data: JSONBody[ManyAnswersShape]) -> Response[ManyAnswered]:
+        """Binds one answer to the set of what the caller saw, and answers what is still so.
+
+        The reply names what was left out, with the reason. If nothing can be answered, it is 409.
+        """
+        by = authority_of(bridge, request)
+        by.must_answer()
+        pairs = tuple(Seen(one.id, one.digest) for one in data.approvals)
+        command = AnswerApprovals(pairs, data.decision, data.message, data.selected)
+        done = await bridge.run_on_engine(answer_together(bridge.desk, by, command))
+        reply = {
+            "root": done.root,
+            "decision": done.decision,
+            "by": by.actor,
+            "answered": done.approvals,
+            "left_out": done.left_out,
+            "sentence": set_sentence(done),
+        }
+        return raw(wire.encode(reply))
+
+    return [show_approvals, show_approval, show_rule, answer_approval, answer_many]
 
 
 async def _answer_always(
@@ -115,7 +170,7 @@ async def _answer_always(
 def _command(approval: Approval, data: AnswerShape) -> AnswerApproval:
     hunks = None if data.hunks is None else tuple(sorted(set(data.hunks)))
     edited, context = _edited(approval, data.edits)
-    return AnswerApproval(approval.id, data.decision, edited, data.message, hunks, context)
+    return AnswerApproval(approval.id, data.decision, edited, data.message, hunks, context, tuple(data.comments))
 
 
 def _edited(approval: Approval, edits: Edits | str | None) -> tuple[str | None, str | None]:

@@ -52,7 +52,8 @@ Limit = Annotated[int, QueryParameter(ge=1, le=1_000, description="The largest n
 
 
 QUERIES: dict[str, tuple[str, ...]] = {
-    "show_approvals": ("state", "offset", "limit"),
+    "show_approvals": ("state", "order", "offset", "limit"),
+    "suggest_rules": ("min",),
     "list_epics": ("offset", "limit"),
     "list_workers": ("offset", "limit"),
     "list_tracks": ("offset", "limit"),

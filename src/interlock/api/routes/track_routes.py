@@ -30,9 +30,11 @@ from interlock.domain.messages.commands.command import Command
 from interlock.domain.messages.commands.track_commands import AbortTrack, EditTrack, PauseTrack, ResumeTrack, StartTrack
 from interlock.domain.messages.events.approval_events import ApprovalRequested
 from interlock.domain.reading.tickets_from_data import track_from_json
+from interlock.domain.state.state import State
 from interlock.domain.state.tracks import Track
 from interlock.errors import BadValue, Rejected
 from interlock.views.board import track_row, track_rows
+from interlock.views.outlook.forecast import forecast
 
 TrackDeed = Literal["start", "pause", "resume", "abort", "land"]
 
@@ -117,9 +119,11 @@ def _changing(bridge: Bridge) -> list[HTTPRouteHandler]:
 
 
 def track_reply(bridge: Bridge, track: str) -> Response[WholeTrack]:
-    return raw(wire.encode(_whole_track(bridge.front.state.track(track))))
+    state = bridge.front.state
+    return raw(wire.encode(_whole_track(state, state.track(track))))
 
 
-def _whole_track(track: Track) -> dict[str, Any]:
+def _whole_track(state: State, track: Track) -> dict[str, Any]:
     row = wire.to_plain(track_row(track))
-    return {**row, "description": track.description, "epic": track.epic, "fault": track.fault}
+    about = {"description": track.description, "epic": track.epic, "fault": track.fault}
+    return {**row, **about, "forecast": forecast(state, track)}

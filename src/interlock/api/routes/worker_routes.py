@@ -20,10 +20,12 @@ from interlock.api.routes.replies import (
     submit,
 )
 from interlock.api.schemas.basics import Done
-from interlock.api.schemas.workers import WhichTicket, WhichTrack, Workers
+from interlock.api.schemas.workers import AutonomyChoice, AutonomyShape, WhichTicket, WhichTrack, Workers
 from interlock.domain.messages.commands.approval_commands import ApproveTask
+from interlock.domain.messages.commands.steering_commands import SetAutonomy
 from interlock.domain.messages.commands.ticket_commands import KillWorker
 from interlock.domain.messages.commands.track_commands import PauseTrack, ResumeTrack
+from interlock.views.autonomy import autonomy_dict
 from interlock.views.board import worker_rows
 
 WorkerVerb = Literal["pause", "resume"]
@@ -87,4 +89,32 @@ def worker_routes(bridge: Bridge) -> list[HTTPRouteHandler]:
         await submit(bridge, request, PauseTrack(data.track) if deed == "pause" else ResumeTrack(data.track))
         return Done("ok", {"track": data.track, "status": bridge.front.state.track(data.track).status})
 
-    return [list_workers, start_worker, kill_worker, hold_workers]
+    return [list_workers, start_worker, kill_worker, hold_workers, *_autonomy_routes(bridge)]
+
+
+def _autonomy_routes(bridge: Bridge) -> list[HTTPRouteHandler]:
+    @get(
+        "/api/autonomy",
+        operation_id="ApiAutonomyShow",
+        responses=READS,
+        summary="Show what asks first",
+        sync_to_thread=False,
+    )
+    def show_autonomy() -> Response[AutonomyShape]:
+        """Shows the level of the project, and the levels of tracks and tickets that have their own."""
+        return raw(wire.encode(autonomy_dict(bridge.front.state)))
+
+    @post(
+        "/api/autonomy",
+        operation_id="ApiAutonomySet",
+        status_code=200,
+        responses=WRITES,
+        summary="Choose what asks first",
+    )
+    async def set_autonomy(request: Asking, data: JSONBody[AutonomyChoice]) -> Response[AutonomyShape]:
+        """Sets the level of the project, a track or a ticket; null removes it. Needs the approve token."""
+        authority_of(bridge, request).must_answer()
+        await submit(bridge, request, SetAutonomy(data.level, data.track, data.ticket))
+        return raw(wire.encode(autonomy_dict(bridge.front.state)))
+
+    return [show_autonomy, set_autonomy]

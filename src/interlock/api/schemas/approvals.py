@@ -5,7 +5,9 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta, Struct
 
 from interlock.api.schemas.basics import Count
-from interlock.domain.values.approvals import Decision
+from interlock.domain.values.answer_sets import SetDecision
+from interlock.domain.values.approvals import Comment, Decision
+from interlock.views.outlook.urgency import Urgency
 
 
 class ApprovalShape(Struct, frozen=True):
@@ -30,6 +32,9 @@ class ApprovalShape(Struct, frozen=True):
     ]
     answers: Annotated[list[Decision], Meta(description="The decisions that this approval accepts.")]
     answer: dict[str, Any] | None
+    urgency: Annotated[
+        Urgency | None, Meta(description="In a list: how much a pending approval holds up, with the reason in words.")
+    ] = None
 
 
 class Approvals(Struct, frozen=True):
@@ -73,10 +78,46 @@ class AnswerShape(Struct, frozen=True, forbid_unknown_fields=True):
     message: Annotated[
         str, Meta(description="The reason, sent to the program or model that asked.", max_length=10_000)
     ] = ""
+    comments: Annotated[
+        list[Comment],
+        Meta(description="A reviewer's comments on files, or on lines of their new content.", max_length=100),
+    ] = []
     always: Annotated[
         AlwaysShape | None,
         Meta(description="With `approve` of an unedited script or tool call: also store this rule."),
     ] = None
+
+
+class SeenShape(Struct, frozen=True, forbid_unknown_fields=True):
+    id: Annotated[str, Meta(min_length=1, max_length=40, examples=["A-3"])]
+    digest: Annotated[str, Meta(max_length=64, description="Of the approval as the caller saw it.")]
+
+
+class ManyAnswersShape(Struct, frozen=True, forbid_unknown_fields=True):
+    """One answer to many approvals. Each is answered only if it is still as the caller saw it."""
+
+    approvals: Annotated[list[SeenShape], Meta(min_length=1, max_length=10_000)]
+    decision: Annotated[SetDecision, Meta(examples=["approve"])]
+    message: Annotated[str, Meta(description="The reason, sent to all that asked.", max_length=10_000)] = ""
+    selected: Annotated[
+        bool,
+        Meta(description="They were chosen by a filter, not one by one: reviews and landings are left out."),
+    ] = False
+
+
+class LeftOutShape(Struct, frozen=True):
+    approval: Annotated[str, Meta(examples=["A-4"])]
+    digest: str
+    why: Annotated[str, Meta(examples=["changed since"])]
+
+
+class ManyAnswered(Struct, frozen=True):
+    root: Annotated[str, Meta(description="The Merkle root over all pairs of id and digest, as the journal holds it.")]
+    decision: SetDecision
+    by: str
+    answered: list[str]
+    left_out: list[LeftOutShape]
+    sentence: Annotated[str, Meta(examples=["answered 7 of 8; A-4 changed since"])]
 
 
 class AskShape(Struct, frozen=True, forbid_unknown_fields=True):

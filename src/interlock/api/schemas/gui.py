@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta, Struct
 
 from interlock.api.schemas.basics import Count
+from interlock.desk.buttons import Changes
 
 
 class Status(Struct, frozen=True, omit_defaults=True):
@@ -36,7 +37,7 @@ class Click(_Action, frozen=True, tag="click"):
 
     item: Annotated[str, Meta(examples=["btn_mma_load_track"])]
     user_data: Annotated[
-        str | None,
+        str | Changes | None,
         Meta(description="The object of the click, such as the id of a track or an approval.", examples=["greetings"]),
     ] = None
     value: Annotated[str | None, Meta(description="An alternative name for `user_data`.")] = None

@@ -5,6 +5,7 @@ from typing import Annotated, Any
 from msgspec import Meta, Struct
 
 from interlock.api.schemas.basics import Progress, TrackStatus
+from interlock.domain.values.autonomy import Autonomy
 
 
 class TrackLine(Struct, frozen=True):
@@ -48,6 +49,8 @@ class MmaStatus(Struct, frozen=True):
     pending_tracks: bool
     pending_gate: bool
     pending_merge: bool
+    pending_review: bool
+    autonomy: Annotated[Autonomy, Meta(description="What asks first, where a track or ticket has no level of its own.")]
     pending_approvals: list[PendingLine]
     ask: AskLine | None
     unfinished_landings: Annotated[

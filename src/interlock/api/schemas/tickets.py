@@ -7,7 +7,7 @@ from msgspec import Meta, Struct
 from interlock.api.schemas.basics import Count
 from interlock.domain.messages.commands.command import BulkPart
 from interlock.domain.values.gates import Gate
-from interlock.domain.values.tickets import Priority, Role
+from interlock.domain.values.tickets import Assignee, Priority, ReusedGate
 from interlock.views.verification import PendingVerification
 
 TicketStatus = Literal["todo", "in_progress", "completed", "blocked", "cancelled"]
@@ -20,7 +20,7 @@ class TicketShape(Struct, frozen=True):
     track: str
     description: str
     status: TicketStatus
-    assigned_to: Role
+    assigned_to: Assignee
     target_file: str | None
     context_requirements: list[str]
     depends_on: list[str]
@@ -38,6 +38,7 @@ class TicketShape(Struct, frozen=True):
     unverified: bool
     doing: str
     verification: PendingVerification | None  # the gate it is at, and its failures so far
+    reused: list[ReusedGate]  # gates that passed without a run of their own, with the run that each rests on
 
 
 class Tickets(Struct, frozen=True):

@@ -5,6 +5,7 @@ from typing import Annotated, Any
 from msgspec import Meta, Struct
 
 from interlock.api.schemas.basics import Count, Progress, TrackStatus
+from interlock.views.outlook.forecast import Forecast
 
 
 class TrackShape(Struct, frozen=True):
@@ -25,6 +26,10 @@ class WholeTrack(TrackShape, frozen=True):
     description: str
     epic: str
     fault: str
+    forecast: Annotated[
+        Forecast | None,
+        Meta(description="When it will be done, 4 of 5 times; null with fewer than 3 finished tickets."),
+    ]
 
 
 class Tracks(Struct, frozen=True):

@@ -90,7 +90,7 @@ class SecretSweep:
     def _of_ticket(self, state: State, ticket: Ticket) -> set[str]:
         names = _names_in((ticket.spec, ticket.grant, ticket.spawn))
         grants = (grant.approval for grant in (ticket.grant, ticket.spawn) if grant is not None)
-        for approval in (*grants, *ticket.carried):
+        for approval in (*grants, *ticket.carried, *ticket.used):
             names |= _names_in(state.approvals[approval])
         return names | self._of_session(ticket.session)
 

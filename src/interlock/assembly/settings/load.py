@@ -12,6 +12,7 @@ from typing import Any, Literal, NamedTuple, TypeVar, cast, get_args, get_origin
 import msgspec
 from msgspec import Meta
 
+from interlock.assembly.settings.prompt_files import BadPrompt, with_texts
 from interlock.assembly.settings.rights import EXPLAINED, RIGHTS, Right
 from interlock.assembly.settings.service_settings import problems as service_problems
 from interlock.assembly.settings.settings import Settings, Texts
@@ -33,7 +34,9 @@ class Key(NamedTuple):
 _ONLY_THE_USERS = {
     "endpoints": "set the addresses of models, because your keys are sent there",
     "secrets": "name the files that hold secrets, because it could open yours",
+    "web_search": "choose the search provider, because your key and your questions are sent there",
     "prices": "set the prices of models, because your budgets depend on them",
+    "agents": "choose programs that run with your logins",
 }
 
 # From most to least strict: the stricter of the two files' values is used. `auto` is never weaker than Landlock.
@@ -53,8 +56,8 @@ def user_settings_file(environ: Mapping[str, str], home: Path) -> Path:
 
 def load_settings(user_file: Path, project_file: Path) -> Settings:
     """Reads both files; either may be missing. The project's values override the user's, but cannot loosen them."""
-    user = _read(user_file, str(user_file))
-    project = _read(project_file, project_file.name)
+    user = _with_prompts(_read(user_file, str(user_file)), user_file.parent, beneath=False)
+    project = _with_prompts(_read(project_file, project_file.name), project_file.parent, beneath=True)
     if project.values.get("sandbox") == "off":
         raise project.wrong(
             ("sandbox",),
@@ -63,6 +66,11 @@ def load_settings(user_file: Path, project_file: Path) -> Settings:
     for name, why in _ONLY_THE_USERS.items():
         if name in project.values:
             raise project.wrong((name,), f"a project must not {why}; to do so, write [{name}] into {user_file}")
+    if "servers" in project.values.get("mcp", {}):
+        raise project.wrong(
+            ("mcp", "servers"),
+            f"a project must not give rights to MCP servers; write [mcp.servers] into {user_file}",
+        )
     merged = _merge(user.values, project.values)
     if levels := [file["sandbox"] for file in (user.values, project.values) if "sandbox" in file]:
         merged["sandbox"] = min(levels, key=_STRICTNESS.index)
@@ -72,6 +80,8 @@ def load_settings(user_file: Path, project_file: Path) -> Settings:
             continue
         if get_origin(get_args(field.type)[0]) is tuple:  # a list of what is switched off: both files count
             merged[table][name] = [*user.values.get(table, {}).get(name, ()), *project.values[table][name]]
+        elif isinstance(field.default, bool):  # true loosens
+            merged[table][name] = user.values.get(table, {}).get(name, field.default) and project.values[table][name]
         elif most := user.values.get(table, {}).get(name, field.default):
             merged[table][name] = min(most, merged[table][name] or most)
     settings = msgspec.convert(merged, Settings)
@@ -200,6 +210,16 @@ def _read(path: Path, label: str) -> _File:
         raise Misconfigured(f"{label}: nested too deeply") from error
     _check(file, file.values, Settings, ())
     return file
+
+
+def _with_prompts(file: _File, folder: Path, *, beneath: bool) -> _File:
+    if not (prompts := file.values.get("prompts")):
+        return file
+    try:
+        texts = with_texts(prompts, folder, beneath=beneath)
+    except BadPrompt as error:
+        raise file.wrong(("prompts", error.key), f"prompts.{error.key}: {error}") from None
+    return file._replace(values={**file.values, "prompts": texts})
 
 
 def _syntax_message(label: str, data: bytes, message: str) -> str:

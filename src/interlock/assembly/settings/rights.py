@@ -21,6 +21,7 @@ RIGHTS: dict[str, Right] = {
     "crew": "trust",
     "tracks_dir": "trust",  # files are written there, and git ignores it
     "conductor.auto_queue": "trust",
+    "conductor.autonomy": "trust",
     "conductor.workers": "tightens",
     "conductor.max_tool_rounds": "tightens",
     "conductor.discussion_tool_rounds": "tightens",
@@ -41,6 +42,12 @@ RIGHTS: dict[str, Right] = {
     "models.tier3": "trust",
     "models.tier4": "trust",
     "models.discussion": "trust",
+    "prompts.tier1": "trust",  # by its text, also if a file has it
+    "prompts.tier2": "trust",
+    "prompts.tier3": "trust",
+    "prompts.tier4": "trust",
+    "prompts.discussion": "trust",
+    "prompts.mode": "trust",
     "endpoints.anthropic": "never",
     "endpoints.gemini": "never",
     "endpoints.openai": "never",
@@ -50,11 +57,19 @@ RIGHTS: dict[str, Right] = {
     "endpoints.llama_cpp": "never",
     "endpoints.vllm": "never",
     "prices": "never",
+    "agents": "never",
     "tools.off": "tightens",
+    "web_search.provider": "never",
+    "web_search.address": "never",
+    "web_search.key_variable": "never",
+    "mcp.tool_budget": "tightens",
+    "mcp.servers": "never",  # they start programs; a project names its own in .mcp.json
     "gates.max_attempts": "tightens",
     "gates.timeout_s": "counts",
     "gates.network": "stops",
     "gates.stuck_after": "counts",
+    "gates.reuse": "tightens",  # false makes every gate run
+    "gates.reuse_hours": "tightens",
     "gates.test_paths": "trust",  # an empty list would switch the stop at changed tests off
     "workspace.prepare": "stops",
     "workspace.prepare_timeout_s": "counts",

@@ -7,7 +7,7 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from interlock.domain.values.services import Service, variable_prefix
+from interlock.domain.values.runs.services import Service, variable_prefix
 
 _NAME = re.compile(r"[a-z][a-z0-9_-]{0,31}")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")

@@ -8,7 +8,10 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
+from interlock.assembly.settings.agent_settings import AgentSettings
+from interlock.assembly.settings.mcp_settings import McpSettings
 from interlock.assembly.settings.service_settings import ServiceSettings
+from interlock.domain.values.autonomy import Autonomy
 
 _INSIDE_THE_PROJECT = r"^(?!.*(^|/)(\.\.|\.git|\.interlock)(/|$))[^/\\\x00-\x1f][^\\\x00-\x1f]*\Z"
 
@@ -17,6 +20,10 @@ Texts = tuple[str, ...]
 
 class ConductorSettings(msgspec.Struct, frozen=True):
     auto_queue: Annotated[bool, Meta(description="Ready tickets start automatically; off: each asks first")] = False
+    autonomy: Annotated[
+        Autonomy,
+        Meta(description="What asks first: every change, each ticket's finished diff, or only the landing"),
+    ] = "ask"
     workers: Annotated[int, Meta(ge=1, le=256, description="How many attempts run at once")] = 4
     max_tool_rounds: Annotated[
         int,
@@ -136,6 +143,23 @@ class Models(msgspec.Struct, frozen=True):
     discussion: Annotated[str | None, Meta(description="The model of discussions")] = None
 
 
+_A_PROMPT = {"allowed": "a text, or the name of a file that ends in .md or .txt"}
+
+
+class PromptSettings(msgspec.Struct, frozen=True):
+    """The person's own system prompts: texts, or files beside the settings file."""
+
+    tier1: Annotated[str | None, Meta(description="For orchestrators ([Prompts](prompts.md))", extra=_A_PROMPT)] = None
+    tier2: Annotated[str | None, Meta(description="For tech leads", extra=_A_PROMPT)] = None
+    tier3: Annotated[str | None, Meta(description="For workers", extra=_A_PROMPT)] = None
+    tier4: Annotated[str | None, Meta(description="For analyses of failures", extra=_A_PROMPT)] = None
+    discussion: Annotated[str | None, Meta(description="For discussions", extra=_A_PROMPT)] = None
+    mode: Annotated[
+        Literal["append", "replace"],
+        Meta(description="They follow the shipped prompts, or replace them"),
+    ] = "append"
+
+
 ToolName = Literal[
     "read_file",
     "get_file_slice",
@@ -156,6 +180,7 @@ ToolName = Literal[
     "py_check_syntax",
     "py_find_usages",
     "py_get_hierarchy",
+    "get_ui_performance",
     "edit_file",
     "write_file",
     "set_file_slice",
@@ -164,6 +189,8 @@ ToolName = Literal[
     "py_set_signature",
     "py_set_var_declaration",
     "run_shell",
+    "fetch_url",
+    "web_search",
 ]
 """As in tools/catalogue.py; a test compares the two."""
 
@@ -180,6 +207,32 @@ class ToolSettings(msgspec.Struct, frozen=True):
     ] = ()
 
 
+class WebSearchSettings(msgspec.Struct, frozen=True):
+    """The search provider of the tool `web_search`; only in the user's file."""
+
+    provider: Annotated[
+        Literal["searxng", "brave", "tavily", "custom"] | None,
+        Meta(description="The search provider; unset: there is no tool `web_search` ([Web tools](web.md))"),
+    ] = None
+    address: Annotated[
+        str,
+        Meta(
+            pattern=r"^(https?://\S+)?$",
+            description="Its address; needed for `searxng` and `custom`, where `{query}` stands for the words",
+            extra=_AN_ADDRESS,
+        ),
+    ] = ""
+    key_variable: Annotated[
+        str,
+        Meta(
+            pattern=r"^[A-Za-z_][A-Za-z0-9_]*$|^$",
+            description="The environment variable of its key; unset: `BRAVE_API_KEY`, `TAVILY_API_KEY` or"
+            " `WEB_SEARCH_API_KEY`",
+            extra={"allowed": "the name of an environment variable"},
+        ),
+    ] = ""
+
+
 class Gates(msgspec.Struct, frozen=True):
     max_attempts: Annotated[
         int, Meta(ge=1, le=1000, description="Failed attempts before a gate escalates to a person")
@@ -191,6 +244,10 @@ class Gates(msgspec.Struct, frozen=True):
     stuck_after: Annotated[
         int, Meta(ge=0, le=1000, description="The same failure this many times in a row escalates early; 0: never")
     ] = 3
+    reuse: Annotated[
+        bool, Meta(description="A pass counts again for the same tree, command, environment, sandbox and tools")
+    ] = True
+    reuse_hours: Annotated[int, Meta(ge=1, le=720, description="The greatest age of a pass that counts again")] = 24
     test_paths: Annotated[
         Texts, Meta(description="Patterns of test files: a worker that changes an existing one stops for a person")
     ] = ("tests/**", "test_*", "*_test.*", "*.spec.*")
@@ -348,6 +405,7 @@ class Settings(msgspec.Struct, frozen=True):
     provider: Provider = Provider()
     gemini_cli: GeminiCliSettings = GeminiCliSettings()
     models: Models = Models()
+    prompts: PromptSettings = PromptSettings()
     endpoints: Endpoints = Endpoints()
     prices: Annotated[
         dict[str, ModelPrice],
@@ -359,7 +417,19 @@ class Settings(msgspec.Struct, frozen=True):
             },
         ),
     ] = {}
+    agents: Annotated[
+        dict[str, AgentSettings],
+        Meta(
+            description="CLI agents as workers ([Agents](agents.md)); only in the user's file",
+            extra={
+                "allowed": "tables such as [agents.claude] with command, hosts …",
+                "tables": AgentSettings,
+            },
+        ),
+    ] = {}
     tools: ToolSettings = ToolSettings()
+    web_search: WebSearchSettings = WebSearchSettings()
+    mcp: McpSettings = McpSettings()
     gates: Gates = Gates()
     workspace: WorkspaceSettings = WorkspaceSettings()
     approvals: ApprovalSettings = ApprovalSettings()

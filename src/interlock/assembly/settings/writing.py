@@ -14,11 +14,12 @@ if TYPE_CHECKING:
 def write_keys(path: Path, values: Mapping[tuple[str, str], str | Sequence[str]]) -> None:
     """Sets `[table] key = "text"`, or a list of texts; an empty value removes the key.
 
-    Writes only if something changes.
+    Writes only if something changes. A link stays a link: what it leads to is written, if that is in the same project.
     """
     import tomlkit
     from tomlkit.exceptions import TOMLKitError
 
+    path = _behind_link(path)
     try:
         with open(path, encoding="utf-8", newline="") as file:
             before = file.read()
@@ -52,6 +53,20 @@ def write_keys(path: Path, values: Mapping[tuple[str, str], str | Sequence[str]]
         part.replace(path)
     except OSError as error:
         raise Misconfigured(f"cannot write {path}: {error.strerror}") from error
+
+
+def _behind_link(path: Path) -> Path:
+    """The file to write. Raises Misconfigured for a link out of the folder, or to a file that is no settings file."""
+    if not path.is_symlink():
+        return path
+    real, root = Path(os.path.realpath(path)), Path(os.path.realpath(path.parent))
+    inside = real.relative_to(root).parts if real.is_relative_to(root) else ()
+    if not inside or real.suffix != ".toml" or {".git", ".interlock"} & set(inside):
+        raise Misconfigured(
+            f"{path} is a symbolic link to {real}, and Interlock writes no file there:"
+            " write these settings yourself, or replace the link by a file"
+        )
+    return real
 
 
 def _as_list(values: Sequence[str]) -> "Array":

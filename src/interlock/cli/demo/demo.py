@@ -20,11 +20,13 @@ from interlock.cli.terminal.sessions import LocalSession, Session
 from interlock.cli.work.goal import Goal
 from interlock.domain.messages.commands.epic_commands import PlanEpic
 from interlock.domain.messages.envelopes import Recorded
+from interlock.domain.values.autonomy import Autonomy
 from interlock.errors import Rejected
 
 
 class DemoArgs(CommandArgs, frozen=True):
     dir: str | None
+    autonomy: Autonomy | None
 
 
 def demo(args: DemoArgs) -> int:
@@ -39,7 +41,7 @@ def demo(args: DemoArgs) -> int:
         say(f"The goal: {EPIC}")
         say(paint("The demo answers its approvals itself; they are recorded as policy:approve-all.", "waiting"))
         say()
-    conduct = conducting(project, auto_queue=True, approve_all=True, workers=None)
+    conduct = conducting(project, auto_queue=True, approve_all=True, workers=None, autonomy=args.autonomy)
     with LocalSession(project, conduct, sample=True, model=scripted_rules(RULES, PRICE)) as session:
         records = _work(session, quiet=args.json)
         code = DONE if TRACK in session.state.tracks and session.state.track(TRACK).status == "done" else BLOCKED

@@ -6,10 +6,11 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from interlock.assembly.agents import worker_context
+from interlock.assembly.agents import tier_prompts, worker_context
 from interlock.assembly.project import Project, read_state
 from interlock.cli.arguments import CommandArgs
 from interlock.cli.terminal.exits import DONE, wrong_usage
+from interlock.cli.terminal.model_choices import note_unused_settings
 from interlock.cli.terminal.output import paint, say, say_json, table
 from interlock.cli.terminal.sessions import folder_of, project_of
 from interlock.cli.work.tickets import find
@@ -17,6 +18,7 @@ from interlock.codeviews.syntax.detect import language_of
 from interlock.codeviews.views import tokens
 from interlock.domain.values.tickets import Ticket, TicketSpec
 from interlock.engine.planning.briefing import SEPARATOR, BriefBlock, is_in_message
+from interlock.engine.prompts.load import Tier
 from interlock.errors import Misconfigured
 from interlock.views.display import quoted_path, safe
 from interlock.workspaces.read_only import FOLDER
@@ -25,12 +27,16 @@ from interlock.workspaces.read_only import FOLDER
 class ContextArgs(CommandArgs, frozen=True):
     ticket: str | None
     files: tuple[str, ...] | None
+    prompt: Tier | None
 
 
 def context(args: ContextArgs) -> int:
-    if bool(args.ticket) == bool(args.files):
-        return wrong_usage("context: name a ticket, or files with --files", as_json=args.json)
+    if sum(map(bool, (args.ticket, args.files, args.prompt))) != 1:
+        return wrong_usage("context: name a ticket, files with --files, or a tier with --prompt", as_json=args.json)
     project = project_of(args) if args.ticket else folder_of(args)
+    note_unused_settings(project)
+    if args.prompt:
+        return _show(None, "", tier_prompts(project, args.prompt), as_json=args.json)
     if args.ticket:
         state = read_state(project)
         ticket = state.ticket(*find(state, args.ticket))
@@ -74,7 +80,10 @@ def _kind(path: Path) -> str:
 
 def _show(ticket: str | None, commit: str, blocks: Sequence[BriefBlock], *, as_json: bool) -> int:
     parts = [block for block in blocks if is_in_message(block)]
-    counted = [_count(block, SEPARATOR if is_in_message(block) and block is not parts[-1] else "") for block in blocks]
+    counted = [
+        _count(block, SEPARATOR if parts and is_in_message(block) and block is not parts[-1] else "")
+        for block in blocks
+    ]
     if as_json:
         rows = [
             {"kind": block.kind, "name": block.name, "view": block.view, "tokens": count, "text": block.text}
@@ -87,7 +96,8 @@ def _show(ticket: str | None, commit: str, blocks: Sequence[BriefBlock], *, as_j
     for block, count in zip(blocks, counted, strict=True):
         say(paint(f"==> {_heading(block)}: {count:,} tokens <==", "bold"))
         say(f"{shown(block.text)}\n")
-    say(f"files as of {f'commit {commit[:12]}' if commit else 'the folder now'}; tokens {tokens.method()}")
+    if any(block.kind == "file" for block in blocks) or commit:
+        say(f"files as of {f'commit {commit[:12]}' if commit else 'the folder now'}; tokens {tokens.method()}")
     table(
         ("TOKENS", "BLOCK"),
         [

@@ -7,8 +7,9 @@ import sys
 import time
 from typing import Any
 
-from interlock.assembly.model_choice import ask_once, first_provider, today
+from interlock.assembly.model_choice import ask_once, first_provider, lists_file, today
 from interlock.cli.arguments import CommandArgs
+from interlock.cli.inspect.model_lists import as_listed, listed_note, say_ages, unknown_models
 from interlock.cli.terminal.exits import DONE
 from interlock.cli.terminal.model_choices import note_unused_settings
 from interlock.cli.terminal.output import paint, say, say_json, table
@@ -17,6 +18,7 @@ from interlock.domain.values.budgets import dollars
 from interlock.errors import Misconfigured
 from interlock.providers.catalog import LOCAL, ModelFacts, PriceStep, catalog
 from interlock.providers.credentials import KEYS, desktop_keyring, keep_key, key_of, listed_variables
+from interlock.providers.list_cache import read_lists
 from interlock.providers.pricing import valid_on
 from interlock.views.display import safe
 
@@ -36,18 +38,21 @@ class KeyArgs(CommandArgs, frozen=True):
 
 def list_(args: ListArgs) -> int:
     chosen = [facts for facts in catalog() if args.provider in (None, facts.provider)]
+    lists = {name: one for name, one in read_lists(lists_file()).items() if args.provider in (None, name)}
+    chosen += unknown_models(lists)
     keys = {name: key_of(name, os.environ, desktop_keyring) is not None for name in KEYS}
     if args.json:
-        say_json([_plain(facts, keys) for facts in chosen])
+        say_json([{**_plain(facts, keys), **as_listed(facts, lists)} for facts in chosen])
         return DONE
     if args.provider in LOCAL:
         say(f"{args.provider} serves the models you installed; name one with --model")
     if chosen:
         table(
             ("PROVIDER", "MODEL", "CONTEXT", "OUTPUT", "$ IN", "$ OUT", "$ CACHED", "CAN", ""),
-            [_row(facts) for facts in chosen],
+            [(*_row(facts)[:-1], _row(facts)[-1] or listed_note(facts, lists)) for facts in chosen],
         )
         say(paint("dollars per million tokens; a long prompt may cost more (--json has every step)", "dim"))
+    say_ages(lists)
     for name, is_set in keys.items():
         if args.provider in (None, name):
             say(f"{name}: {'a key is set' if is_set else 'no key: set ' + ' or '.join(KEYS[name])}")

@@ -8,9 +8,10 @@ from interlock.cli.arguments import CommandArgs, ProjectArgs
 from interlock.cli.terminal.exits import DONE, ERROR
 from interlock.cli.terminal.output import paint, say, say_json, table
 from interlock.errors import Misconfigured
+from interlock.policy.experience.remembered import described
 from interlock.policy.rules import Rule
 from interlock.policy.sources import shipped_rules
-from interlock.views.display import one_line, safe
+from interlock.views.display import safe
 
 _COLOUR = {"allow": "good", "ask": "waiting", "deny": "bad"}
 
@@ -50,7 +51,7 @@ def list_(args: CommandArgs) -> int:
     table(
         ("SOURCE", "VERDICT", "RULE", "ABOUT"),
         [
-            (rule.source, rule.verdict if counts else f"{rule.verdict} (not trusted)", rule.name, _describe(rule))
+            (rule.source, rule.verdict if counts else f"{rule.verdict} (not trusted)", rule.name, described(rule))
             for rule, counts in rows
         ],
     )
@@ -78,21 +79,13 @@ def _project(args: ProjectArgs) -> Project | None:
     return open_project(root) if is_project or (root / ".git").exists() else None
 
 
-def _describe(rule: Rule) -> str:
-    if rule.tool:
-        return f"tool {rule.tool}"
-    if rule.exactly:
-        return one_line("exactly: " + " ".join(word.text for word in rule.exactly), 80)
-    return one_line(", ".join(" ".join(begin) for begin in rule.commands), 80)
-
-
 def _plain(rule: Rule, *, counts: bool) -> dict[str, object]:
     return {
         "name": rule.name,
         "source": rule.source,
         "verdict": rule.verdict,
         "reason": rule.reason,
-        "about": _describe(rule),
+        "about": described(rule),
         "counts": counts,
         "match": rule.match,
         "not_match": rule.not_match,

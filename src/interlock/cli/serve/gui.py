@@ -12,10 +12,11 @@ from interlock.assembly.service import ModelSelection, OpenService, Service
 from interlock.assembly.window import Beside, end_with, harness_beside, make_window, serve_beside
 from interlock.cli.arguments import ModelArgs
 from interlock.cli.terminal.exits import DONE
-from interlock.cli.terminal.model_choices import note_unused_settings, with_tool_rounds
+from interlock.cli.terminal.model_choices import note_unused_settings, with_agent, with_tool_rounds
 from interlock.cli.terminal.output import paint, say
 from interlock.cli.terminal.sessions import actor, project_of
 from interlock.cli.terminal.signals import end_in_order, held
+from interlock.domain.values.autonomy import Autonomy
 from interlock.errors import JournalInUse, Misconfigured
 
 CLOSING_S = 1.6
@@ -32,6 +33,7 @@ class GuiArgs(ModelArgs, frozen=True):
     test_policy: bool
     auto_queue: bool
     workers: int | None
+    autonomy: Autonomy | None
     screenshot: str | None
     frames: int
 
@@ -46,9 +48,11 @@ def gui(args: GuiArgs) -> int:
     if args.script and args.provider != "scripted":
         raise Misconfigured("--script goes with --provider scripted")
     end_in_order(once=True)
-    project = with_tool_rounds(project_of(args), args.max_tool_rounds)
+    project = with_agent(with_tool_rounds(project_of(args), args.max_tool_rounds), args)
     note_unused_settings(project)
-    conduct = conducting(project, auto_queue=args.auto_queue, approve_all=False, workers=args.workers)
+    conduct = conducting(
+        project, auto_queue=args.auto_queue, approve_all=False, workers=args.workers, autonomy=args.autonomy
+    )
     choice = ModelSelection(args.provider or "", args.model or "", args.script or "")
     service = Service(project, conduct, choice, actor(), test_policy=args.test_policy)
     reason = "the window was closed"

@@ -6,10 +6,11 @@ from interlock.assembly.build import conducting
 from interlock.assembly.service import ModelSelection, Service, approve_file
 from interlock.cli.arguments import ModelArgs
 from interlock.cli.terminal.exits import DONE
-from interlock.cli.terminal.model_choices import note_unused_settings, with_tool_rounds
+from interlock.cli.terminal.model_choices import note_unused_settings, with_agent, with_tool_rounds
 from interlock.cli.terminal.output import paint, say, say_json_line, warn_sandbox_off
 from interlock.cli.terminal.sessions import actor, project_of
 from interlock.cli.terminal.signals import end_in_order, held
+from interlock.domain.values.autonomy import Autonomy
 from interlock.errors import JournalInUse, Misconfigured
 
 
@@ -19,15 +20,18 @@ class ServeArgs(ModelArgs, frozen=True):
     test_policy: bool
     auto_queue: bool
     workers: int | None
+    autonomy: Autonomy | None
 
 
 def serve(args: ServeArgs) -> int:
     end_in_order()
-    project = with_tool_rounds(project_of(args), args.max_tool_rounds)
+    project = with_agent(with_tool_rounds(project_of(args), args.max_tool_rounds), args)
     note_unused_settings(project)
     if args.script and args.provider != "scripted":
         raise Misconfigured("--script goes with --provider scripted")
-    conduct = conducting(project, auto_queue=args.auto_queue, approve_all=False, workers=args.workers)
+    conduct = conducting(
+        project, auto_queue=args.auto_queue, approve_all=False, workers=args.workers, autonomy=args.autonomy
+    )
     choice = ModelSelection(args.provider or "", args.model or "", args.script or "")
     service = Service(project, conduct, choice, actor(), test_policy=args.test_policy)
     reason = "the workbench was closed"

@@ -4,11 +4,13 @@ import sys
 
 from msgspec.structs import replace
 
+from interlock.assembly.cli_agents import profiles_of
 from interlock.assembly.model_choice import ModelMaker, first_provider, make_model, model_warnings
 from interlock.assembly.project import Project, unused_settings
 from interlock.assembly.settings.settings import Models
 from interlock.cli.arguments import ModelArgs
 from interlock.cli.terminal.output import paint, say
+from interlock.domain.values.tickets import AGENT
 from interlock.errors import Misconfigured
 from interlock.views.display import safe
 
@@ -38,11 +40,25 @@ def with_choices(project: Project, args: ModelArgs) -> Project:
     """Command-line options override settings: tool rounds for workers and discussions, the model for all tiers."""
     note_unused_settings(project)
     project = with_tool_rounds(project, args.max_tool_rounds)
-    if args.model is None:
+    models = project.settings.models
+    if args.model is not None:
+        if not args.model.strip():
+            raise Misconfigured("--model needs a name")
+        models = Models(*[args.model] * len(Models.__struct_fields__))
+    return with_agent(replace(project, settings=replace(project.settings, models=models)), args)
+
+
+def with_agent(project: Project, args: ModelArgs) -> Project:
+    """The agent does the tickets. Without a model it plans, too."""
+    if args.agent is None:
         return project
-    if not args.model.strip():
-        raise Misconfigured("--model needs a name")
-    models = Models(*[args.model] * len(Models.__struct_fields__))
+    known = profiles_of(project.settings.agents)
+    if args.agent not in known:
+        raise Misconfigured(f"there is no agent {args.agent!r}; known are {', '.join(known)}")
+    name, models = f"{AGENT}{args.agent}", project.settings.models
+    alone = args.provider is None and first_provider(project.settings.provider.name) is None
+    planning = dict.fromkeys(("tier1", "tier2", "tier4"), name) if alone and known[args.agent].supervised else {}
+    models = replace(models, tier3=name, **planning)
     return replace(project, settings=replace(project.settings, models=models))
 
 

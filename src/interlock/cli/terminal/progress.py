@@ -9,7 +9,7 @@ from typing import Any, Self
 from interlock.cli.terminal.output import colour_on, paint, say, terminal_safe
 from interlock.cli.terminal.sign_of_life import SignOfLife
 from interlock.cli.terminal.turn_lines import turn_lines
-from interlock.domain.messages.envelopes import Recorded
+from interlock.domain.messages.envelopes import CONTAINED, Recorded
 from interlock.domain.messages.events.approval_events import ApprovalAnswered, ApprovalRequested
 from interlock.domain.messages.events.attempt_events import (
     AttemptLost,
@@ -35,11 +35,13 @@ from interlock.domain.messages.events.ticket_events import (
 )
 from interlock.domain.messages.events.track_events import TrackEnded, TrackPaused
 from interlock.domain.state.state import State
+from interlock.domain.values.approvals import Answered
 from interlock.engine.blobs import Fetch
 from interlock.views.display import counted, one_line, safe
 from interlock.views.inbox import approval_title
 from interlock.views.journal_lines import error_line
 from interlock.views.mma_status import active_tiers
+from interlock.views.verification import reused_text
 
 _REDRAW_S = 0.1
 
@@ -154,6 +156,11 @@ class ProgressDisplay:
             say(line)
 
 
+def _answered_by(state: State, approval: str) -> str:
+    answer = state.approvals[approval].state
+    return answer.by if isinstance(answer, Answered) else ""
+
+
 def line_of(recorded: Recorded, state: State) -> tuple[str, str | None] | None:
     """The text and colour of an event in the progress output; None for events that are not shown."""
     event = recorded.event
@@ -177,7 +184,8 @@ def line_of(recorded: Recorded, state: State) -> tuple[str, str | None] | None:
         case GateFinished(_, ticket, _, _, result, _, feedback):
             gate = f"{ticket}  gate {one_line(result.command, 60)}"
             if result.passed:
-                return f"{gate}: passed ({result.duration_ms} ms)", "good"
+                how = reused_text(result.reused) if result.reused else f"{result.duration_ms} ms"
+                return f"{gate}: passed ({how})", "good"
             back = "; back to the worker" if feedback is not None else ""
             how = result.explanation or error_line(result) or f"exit code {result.exit_code}, without output"
             return f"{gate}: failed: {one_line(how, 80)}{back}", "bad"
@@ -202,9 +210,12 @@ def line_of(recorded: Recorded, state: State) -> tuple[str, str | None] | None:
         case AttemptLost(_, ticket, attempt, why):
             return f"{ticket}  attempt {attempt} lost: {one_line(why)}", "waiting"
         case ApprovalRequested(approval=approval):
-            return f"{approval}  asks: {one_line(approval_title(state.approvals[approval]))}", "waiting"
+            title = one_line(approval_title(state.approvals[approval]))
+            if _answered_by(state, approval) == CONTAINED:  # nobody was asked
+                return f"{approval}  {title} (contained in its worktree)", "dim"
+            return f"{approval}  asks: {title}", "waiting"
         case ApprovalAnswered(approval, decision):
-            return f"{approval}  {decision} by {recorded.actor}", None
+            return None if recorded.actor == CONTAINED else (f"{approval}  {decision} by {recorded.actor}", None)
         case TrackPaused(track):
             return f"track {track} is paused; 'interlock tracks resume {track}' continues it", "waiting"
         case TrackEnded(track, status):

@@ -68,7 +68,10 @@ class Session(Protocol):
     def say(self, discussion: str, text: str) -> Receipt: ...
 
     def listen(self, listener: Listener) -> Callable[[], None]:
-        """Receive the models' output as it streams. A remote session receives nothing. Returns the unsubscriber."""
+        """Receive the models' output as it streams: of a remote session while it is followed, if called before.
+
+        Returns the unsubscriber.
+        """
         ...
 
     def dirty(self) -> tuple[str, ...]:
@@ -119,11 +122,18 @@ def actor() -> str:
 
 
 def open_session(project: Project, conduct: StartConductor | None = None, model: ModelMaker | None = None) -> Session:
-    """Lock the project for this process, or connect to the process that holds it.
+    """Lock the project for this process, or connect to the process that holds it. Only for the main thread."""
+    end_in_order(ctrl_c=False)
+    return hold_or_connect(project, conduct, model)
+
+
+def hold_or_connect(
+    project: Project, conduct: StartConductor | None = None, model: ModelMaker | None = None
+) -> "LocalSession | RemoteSession":
+    """The same in any thread, without the handlers of signals.
 
     With `conduct` the work needs a process that runs tickets: this one, or the one that holds the project.
     """
-    end_in_order(ctrl_c=False)
     deadline = time.monotonic() + PATIENCE_S
     while True:
         try:
@@ -232,6 +242,7 @@ class RemoteSession:
             self._client = ControlClient(project.socket, silence_s())
         self.holder = holder_of(project)
         self._state = read_state(project)
+        self._listeners: list[Listener] = []
 
     @property
     def state(self) -> State:
@@ -249,7 +260,7 @@ class RemoteSession:
                 raise NoAnswer(f"{describe_silence(self._project, str(silent))}. {NOT_DONE}") from None
             receipt, self._state = done, read_state(self._project)
         except Unavailable:  # the other process is ending; its journal is complete once its lock is free
-            with open_session(self._project) as other:
+            with hold_or_connect(self._project) as other:
                 done = recorded_submission(self._project, submission, before)
                 receipt = other.submit(command, submission) if done is None else done
                 self._state = other.state
@@ -268,7 +279,12 @@ class RemoteSession:
         return receipt
 
     def listen(self, listener: Listener) -> Callable[[], None]:
-        return lambda: None
+        self._listeners.append(listener)
+        return lambda: self._listeners.remove(listener)
+
+    def _hear(self, key: str, piece: str) -> None:
+        for listener in self._listeners:
+            listener(key, piece)
 
     def dirty(self) -> tuple[str, ...]:
         return ()
@@ -280,7 +296,8 @@ class RemoteSession:
     def follow(self, after: int | None = None, *, works: bool = False) -> Iterator[Sequence[Recorded]]:
         yield ()
         with _describing_silence(self._project):
-            for batch in self._client.follow(self._state.version if after is None else after, works=works):
+            since, heard = self._state.version if after is None else after, self._hear if self._listeners else None
+            for batch in self._client.follow(since, works=works, heard=heard):
                 new = [recorded for recorded in batch if recorded.version > self._state.version]
                 self._state = replay(new, self._state)
                 yield batch  # also if `submit` has already read it: the caller waits for a batch

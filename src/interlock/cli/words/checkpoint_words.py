@@ -16,7 +16,7 @@ def add_checkpoint(commands: Commands) -> None:
     create = add_command(
         group,
         "create",
-        "work.checkpoints:create",
+        "restoring.checkpoints:create",
         "store the present files; changes no file, not the index and not HEAD",
         "interlock checkpoint create -m 'before the experiment'",
         "interlock checkpoint create --ignored",
@@ -24,12 +24,12 @@ def add_checkpoint(commands: Commands) -> None:
     create.add_argument("--message", "-m", default="", metavar="TEXT", help="what it is for")
     create.add_argument("--ignored", action="store_true", help="also the files that git ignores")
     add_command(
-        group, "list", "work.checkpoints:list_", "list the checkpoints, oldest first", "interlock checkpoint list"
+        group, "list", "restoring.checkpoints:list_", "list the checkpoints, oldest first", "interlock checkpoint list"
     )
     show = add_command(
         group,
         "show",
-        "work.checkpoints:show",
+        "restoring.checkpoints:show",
         "print a checkpoint, and what a rollback to it would change now",
         "interlock checkpoint show C-3",
         "interlock checkpoint show C-3 --diff",
@@ -39,7 +39,7 @@ def add_checkpoint(commands: Commands) -> None:
     rollback = add_command(
         group,
         "rollback",
-        "work.checkpoints:rollback",
+        "restoring.checkpoints:rollback",
         "put your files back as they were; asks first, and stores the present files so that it can be undone",
         "interlock checkpoint rollback C-3",
         "interlock checkpoint rollback C-3 --yes",
@@ -52,7 +52,7 @@ def add_checkpoint(commands: Commands) -> None:
     delete = add_command(
         group,
         "delete",
-        "work.checkpoints:delete",
+        "restoring.checkpoints:delete",
         "delete checkpoints and what only they hold",
         "interlock checkpoint delete C-3 C-4",
     )

@@ -6,7 +6,7 @@ as `module:function` below `interlock.cli`; it is imported only when its command
 
 import argparse
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
 PROVIDERS = (
     "anthropic",
@@ -46,6 +46,20 @@ def add_command(
     return command
 
 
+def take_words_anywhere(command: argparse.ArgumentParser) -> None:
+    """Lets options stand anywhere between the words of a command that takes a list of words."""
+    split = command.parse_known_args
+
+    def together(args: Any = None, namespace: Any = None) -> Any:
+        command.parse_known_args = split  # it is called for each of the two passes
+        try:
+            return command.parse_known_intermixed_args(args, namespace)
+        finally:
+            command.parse_known_args = together
+
+    command.parse_known_args = together
+
+
 def add_group(commands: Commands, name: str, summary: str, *examples: str) -> Commands:
     group = _add_parser(commands, name, summary, examples)
     group.set_defaults(parser=group)
@@ -73,6 +87,7 @@ def add_model_options(command: argparse.ArgumentParser) -> None:
     )
     command.add_argument("--model", metavar="M", help="the provider's model, for all tiers (default: settings)")
     command.add_argument("--script", metavar="FILE", help="the answer rules of --provider scripted")
+    command.add_argument("--agent", metavar="NAME", help="the CLI agent that works on tickets (interlock agents list)")
     command.add_argument("--max-tool-rounds", type=tool_rounds, metavar="N", help="most tool rounds per request")
 
 
@@ -84,6 +99,14 @@ def add_approve_option(command: argparse.ArgumentParser) -> None:
 
 def add_workers_option(command: argparse.ArgumentParser) -> None:
     command.add_argument("--workers", type=int, metavar="N", help="attempts at the same time (default: settings, 4)")
+
+
+def add_autonomy_option(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--autonomy",
+        choices=["ask", "review", "land"],
+        help="what asks first: every change, each ticket's diff, or only the landing (default: settings, ask)",
+    )
 
 
 def add_land_option(command: argparse.ArgumentParser) -> None:

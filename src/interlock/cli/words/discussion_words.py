@@ -31,7 +31,7 @@ def add_tell(commands: Commands) -> None:
     command = add_command(
         commands,
         "tell",
-        "work.tell:tell",
+        "work.steering:tell",
         "send a note to a running ticket or a discussion; the model reads it before its next turn",
         "interlock tell demo/T-001 'Leave the public names as they are'",
         "interlock tell D-1 'Only the tests, please'",
@@ -40,13 +40,28 @@ def add_tell(commands: Commands) -> None:
     command.add_argument("text", metavar="TEXT", help="the note; - is stdin")
 
 
+def add_autonomy(commands: Commands) -> None:
+    command = add_command(
+        commands,
+        "autonomy",
+        "work.steering:autonomy",
+        "what asks first: every change, each ticket's finished diff, or only the landing",
+        "interlock autonomy",
+        "interlock autonomy review",
+        "interlock autonomy land demo",
+        "interlock autonomy ask demo/T-002",
+    )
+    command.add_argument("level", nargs="?", choices=["ask", "review", "land", "unset"], help="none: show the levels")
+    command.add_argument("subject", nargs="?", metavar="TRACK|TICKET", help="only for this (default: the project)")
+
+
 def add_discussions(commands: Commands) -> None:
     group = add_group(commands, "discussions", "discussions: list, show, stop", "interlock discussions list")
     add_command(group, "list", "work.chat:list_", "list all discussions", "interlock discussions list --json")
     stop = add_command(
         group,
         "stop",
-        "work.tell:stop",
+        "work.steering:stop",
         "end the model's turn now; the cost it may have had counts as spent",
         "interlock discussions stop D-1 --message 'wrong question'",
     )

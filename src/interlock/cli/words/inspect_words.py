@@ -98,14 +98,17 @@ def add_context(commands: Commands) -> None:
     )
     command.add_argument("ticket", nargs="?", metavar="TICKET", help=TICKET)
     command.add_argument("--files", nargs="+", metavar="F", help="these files instead of a ticket")
+    tiers = ["tier1", "tier2", "tier3", "tier4", "discussion"]
+    command.add_argument("--prompt", choices=tiers, metavar="TIER", help=f"only a system prompt: {', '.join(tiers)}")
 
 
 def add_policy(commands: Commands) -> None:
     group = add_group(
         commands,
         "policy",
-        "rules for running without approval: check, list, test",
+        "rules for running without approval: check, list, test; suggest, rules, forget",
         "interlock policy check -- 'git log --oneline | head'",
+        "interlock policy suggest",
     )
     check = add_command(
         group,
@@ -131,3 +134,38 @@ def add_policy(commands: Commands) -> None:
         "check the examples of all rules; exit 1 if one fails",
         "interlock policy test",
     )
+    _add_learned(group)
+
+
+def _add_learned(group: Commands) -> None:
+    """Rules from experience."""
+    suggest = add_command(
+        group,
+        "suggest",
+        "inspect.learned:suggest",
+        "propose narrow rules from your answers so far, each with its back-test",
+        "interlock policy suggest",
+        "interlock policy suggest --accept 1 3",
+        "interlock policy suggest --accept all --everywhere",
+    )
+    suggest.add_argument("--accept", nargs="+", default=[], metavar="N", help="store these rules, by number; or all")
+    suggest.add_argument("--everywhere", action="store_true", help="with --accept: in all your projects")
+    suggest.add_argument(
+        "--min", type=int, default=3, metavar="N", dest="least", help="questions a rule must have answered (default: 3)"
+    )
+    add_command(
+        group,
+        "rules",
+        "inspect.learned:rules",
+        "list your own rules: how often each answered, when last, and which are stale",
+        "interlock policy rules",
+    )
+    forget = add_command(
+        group,
+        "forget",
+        "inspect.learned:forget",
+        "remove one of your own rules, by its number or name",
+        "interlock policy forget 2",
+        "interlock policy forget learned-pytest",
+    )
+    forget.add_argument("rule", metavar="RULE", help="its number in 'policy rules', or its name")

@@ -7,7 +7,7 @@ from typing import NoReturn
 from interlock.cli.words.approval_words import add_approvals
 from interlock.cli.words.checkpoint_words import add_checkpoint
 from interlock.cli.words.commands import FORMAT, Commands, add_group, examples_text
-from interlock.cli.words.discussion_words import add_chat, add_discussions, add_tell
+from interlock.cli.words.discussion_words import add_autonomy, add_chat, add_discussions, add_tell
 from interlock.cli.words.inspect_words import (
     add_adopt,
     add_context,
@@ -18,14 +18,23 @@ from interlock.cli.words.inspect_words import (
     add_trust,
     add_view,
 )
-from interlock.cli.words.model_words import add_models
+from interlock.cli.words.model_words import add_agents, add_models, add_tools
 from interlock.cli.words.project_words import add_caches, add_prepare, add_try
 from interlock.cli.words.record_words import add_completion, add_demo, add_journal, add_status, add_usage
-from interlock.cli.words.serve_words import add_ask_hook, add_gui, add_hooks, add_serve
+from interlock.cli.words.serve_words import (
+    add_acp,
+    add_ask_hook,
+    add_gui,
+    add_hooks,
+    add_mcp,
+    add_mcp_servers,
+    add_serve,
+)
 from interlock.cli.words.ticket_words import add_tickets, add_workers
 from interlock.cli.words.track_words import add_tracks
 from interlock.cli.words.ui_tests.harness_words import add_harness_commands
 from interlock.cli.words.ui_tests.test_history_words import add_history_commands
+from interlock.cli.words.undo_words import add_undo
 from interlock.cli.words.work_words import add_do, add_resume, add_run, add_verify
 
 _DESCRIPTION = """\
@@ -75,9 +84,18 @@ def parse(argv: list[str]) -> argparse.Namespace:
     _Parser.wants_json = "--json" in argv or _asks_for_json_format(argv)
     parser = build()
     namespace = parser.parse_args(argv or ["gui"])
+    folder = vars(namespace).pop("folder", None)
+    if folder is not None and not hasattr(namespace, "handler") and not hasattr(namespace, "parser"):
+        return parse(["gui", "-C", folder])
     if not hasattr(namespace, "handler"):
         chosen: argparse.ArgumentParser = getattr(namespace, "parser", parser)
         chosen.error("what should be done? See --help.")
+    if folder is not None:
+        if not hasattr(namespace, "project"):
+            parser.error("this command works on no project, so it takes no -C")
+        if namespace.project is not None:
+            parser.error("-C is given twice: before the command and after it")
+        namespace.project = folder
     return namespace
 
 
@@ -100,12 +118,13 @@ def build() -> argparse.ArgumentParser:
         default=argparse.SUPPRESS,
         help="print the version and exit",
     )
+    parser.add_argument("-C", "--project", dest="folder", metavar="DIR", help="the project's folder, for any command")
     commands: Commands = parser.add_subparsers(metavar="COMMAND", title="commands")
     for add in (
-        *(add_init, add_run, add_resume, add_do, add_parse, add_chat, add_tell, add_discussions),
-        *(add_serve, add_gui, add_ask_hook, add_hooks),
-        *(add_tracks, add_tickets, add_workers, add_approvals, add_checkpoint),
-        *(add_policy, add_models, add_journal, _add_test),
+        *(add_init, add_run, add_resume, add_do, add_parse, add_chat, add_tell, add_autonomy, add_discussions),
+        *(add_serve, add_gui, add_acp, add_mcp, add_mcp_servers, add_ask_hook, add_hooks),
+        *(add_tracks, add_tickets, add_workers, add_approvals, add_checkpoint, add_undo),
+        *(add_policy, add_tools, add_models, add_agents, add_journal, _add_test),
         *(add_try, add_prepare, add_caches, add_verify, add_view, add_context, add_status, add_doctor, add_usage),
         *(add_trust, add_adopt, add_demo, add_completion),
     ):

@@ -2,7 +2,7 @@
 
 from argparse import ArgumentParser
 
-from interlock.cli.words.commands import Commands, add_command, add_group
+from interlock.cli.words.commands import Commands, add_autonomy_option, add_command, add_group
 
 
 def add_journal(commands: Commands) -> None:
@@ -110,6 +110,7 @@ def add_demo(commands: Commands) -> None:
         "interlock demo --dir /tmp/shop",
     )
     command.add_argument("--dir", metavar="D", help="the sample repository's folder (default: a temporary one)")
+    add_autonomy_option(command)
 
 
 def add_completion(commands: Commands) -> None:

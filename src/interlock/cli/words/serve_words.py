@@ -1,9 +1,10 @@
-"""Arguments of `interlock serve`, `gui`, `ask-hook` and `hooks`."""
+"""Arguments of `interlock serve`, `gui`, `acp`, `ask-hook` and `hooks`."""
 
 import argparse
 
 from interlock.cli.words.commands import (
     Commands,
+    add_autonomy_option,
     add_command,
     add_group,
     add_model_options,
@@ -53,6 +54,63 @@ def add_gui(commands: Commands) -> None:
     command.add_argument("--screenshot", metavar="FILE", help="draw --frames frames, save the last as a PNG, then exit")
     command.add_argument("--frames", type=int, default=30, metavar="N", help="for --screenshot (default: 30)")
     add_model_options(command)
+
+
+def add_acp(commands: Commands) -> None:
+    command = add_command(
+        commands,
+        "acp",
+        "serve.acp:acp",
+        "be the agent of an editor: the Agent Client Protocol on stdin and stdout",
+        "interlock acp                     # the command that an editor starts",
+        "interlock acp --provider gemini",
+        json=False,
+    )
+    add_model_options(command)
+
+
+def add_mcp(commands: Commands) -> None:
+    command = add_command(
+        commands,
+        "mcp",
+        "serve.mcp:mcp",
+        "serve this project's tools to other agents and editors (Model Context Protocol)",
+        "interlock mcp                      # on standard input and output: the command of an MCP client",
+        "interlock mcp --http --port 9011   # on 127.0.0.1; the token is in .interlock/run/mcp.json",
+        json=False,
+    )
+    command.add_argument("--http", action="store_true", help="streamable HTTP on 127.0.0.1 instead of standard input")
+    command.add_argument("--port", type=port, metavar="P", help="of --http; 0 is any free one (default: 9011)")
+    add_model_options(command)
+
+
+def add_mcp_servers(commands: Commands) -> None:
+    group = add_group(
+        commands,
+        "mcp-servers",
+        "MCP servers whose tools workers and discussions may use",
+        "interlock mcp-servers list",
+        "interlock mcp-servers tools time",
+    )
+    add_command(group, "list", "outside.mcp_servers:list_", "all servers and their state", "interlock mcp-servers list")
+    trial = add_command(
+        group,
+        "test",
+        "outside.mcp_servers:test",
+        "start a server in the sandbox and see whether it works",
+        "interlock mcp-servers test time",
+    )
+    shown = add_command(
+        group,
+        "tools",
+        "outside.mcp_servers:tools",
+        "show what a server says about its tools, and accept exactly that",
+        "interlock mcp-servers tools time",
+        "interlock mcp-servers tools time --accept   # without a question",
+    )
+    shown.add_argument("--accept", action="store_true", help="accept the tools as they are now, without a question")
+    for command in (trial, shown):
+        command.add_argument("name", metavar="NAME", help="the server's name")
 
 
 def add_ask_hook(commands: Commands) -> None:
@@ -129,6 +187,7 @@ def _add_agent(command: argparse.ArgumentParser) -> None:
 def _add_conductor_options(command: argparse.ArgumentParser) -> None:
     command.add_argument("--auto-queue", action="store_true", help="start ready tickets without a click")
     add_workers_option(command)
+    add_autonomy_option(command)
 
 
 def _add_test_options(command: argparse.ArgumentParser) -> None:

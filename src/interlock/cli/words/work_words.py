@@ -3,6 +3,7 @@
 from interlock.cli.words.commands import (
     Commands,
     add_approve_option,
+    add_autonomy_option,
     add_command,
     add_land_option,
     add_model_options,
@@ -27,6 +28,7 @@ def add_run(commands: Commands) -> None:
     command.add_argument("--resume", action="store_true", help="continue everything unfinished")
     add_land_option(command)
     add_workers_option(command)
+    add_autonomy_option(command)
     add_approve_option(command)
     add_model_options(command)
 
@@ -43,6 +45,7 @@ def add_resume(commands: Commands) -> None:
     command.add_argument("track", nargs="?", metavar="TRACK", help="only this track (default: everything unfinished)")
     add_land_option(command)
     add_workers_option(command)
+    add_autonomy_option(command)
     add_approve_option(command)
     add_model_options(command)
 

@@ -8,28 +8,35 @@ from typing import Literal
 from interlock.assembly.lasting_rules import keep_rule, lasting_rule, rule_file
 from interlock.assembly.project import Project, kept_text, read_state
 from interlock.cli.arguments import CommandArgs
+from interlock.cli.terminal.diff_lines import parts_from
 from interlock.cli.terminal.exits import DONE
 from interlock.cli.terminal.output import say, say_json, table
 from interlock.cli.terminal.prompts import describe
 from interlock.cli.terminal.sessions import open_session, project_of
+from interlock.cli.work.answering.many_answers import AnswerManyArgs, answer_many, equal_to, refuse_for_many
 from interlock.cli.work.landing import finish_answered, open_with_gates
 from interlock.domain.checks.deadlines import is_overdue
 from interlock.domain.messages.commands.approval_commands import AnswerApproval
-from interlock.domain.values.approvals import Answered, Approval, Decision, ScriptPayload, ToolPayload
+from interlock.domain.review.comments import comment_from
+from interlock.domain.values.approvals import Answered, Approval, ScriptPayload, ToolPayload
 from interlock.errors import JournalError, Misconfigured, Rejected
+from interlock.views.answer_sets import Alike, grouped, set_line
+from interlock.views.autonomy import offer
 from interlock.views.display import one_line, safe
 from interlock.views.inbox import (
     approval_dict,
     approval_status,
     approval_title,
     cut_texts,
-    list_approvals,
     with_whole_texts,
 )
+from interlock.views.outlook.urgency import Order, ordered_approvals
+from interlock.wire import to_plain
 
 
 class ListArgs(CommandArgs, frozen=True):
     state: Literal["pending", "answered", "withdrawn", "all"]
+    order: Order
     limit: int
     offset: int
 
@@ -38,38 +45,40 @@ class ShowArgs(CommandArgs, frozen=True):
     approval: str
 
 
-class AnswerArgs(CommandArgs, frozen=True):
-    approval: str
-    decision: Decision
+class AnswerArgs(AnswerManyArgs, frozen=True):
     edit: str | None
     edit_context: str | None
     hunks: str | None
     always: bool
     everywhere: bool
-    message: str
+    comment: tuple[str, ...]
 
 
 def list_(args: ListArgs) -> int:
     state = read_state(project_of(args))
-    approvals = list_approvals(state, args.state, args.offset, args.limit or None)
+    approvals, urgency = ordered_approvals(state, args.state, args.order, args.offset, args.limit or None)
     if args.json:
-        say_json([approval_dict(approval) for approval in approvals])
+        say_json([{**approval_dict(one), "urgency": to_plain(urgency.get(one.id))} for one in approvals])
         return DONE
     if not approvals:
         say("no pending approvals" if args.state == "pending" else "none")
         return DONE
+    if args.state == "pending" and (spared := offer(state)):
+        say(f"{spared.sentence}; 'interlock autonomy review' switches it on", sys.stderr)
     now = datetime.now(UTC).isoformat()
+    alike_groups = grouped(approvals) if args.state == "pending" else [Alike((one,)) for one in approvals]
     table(
-        ("ID", "KIND", "STATE", "TICKET", "WHAT"),
+        ("ID", "KIND", "STATE", "TICKET", "WHAT", "WHY FIRST"),
         [
             (
                 a.id,
                 a.kind,
                 "overdue" if is_overdue(a, now) else approval_status(a),
                 f"{a.track}/{a.ticket}" if a.ticket else a.track,
-                one_line(approval_title(a), 80),
+                one_line(approval_title(a), 80) + equal_to(others),
+                urgency[a.id].reason if a.id in urgency else "",
             )
-            for a in approvals
+            for a, *others in (alike.approvals for alike in alike_groups)
         ],
     )
     return DONE
@@ -77,12 +86,13 @@ def list_(args: ListArgs) -> int:
 
 def show(args: ShowArgs) -> int:
     project = project_of(args)
-    approval = read_state(project).approval(args.approval)
+    state = read_state(project)
+    approval = state.approval(args.approval)
     approval = with_whole_texts(approval, _stored_texts(project, approval))
     if args.json:
         say_json(approval_dict(approval))
     else:
-        for line in describe(approval):
+        for line in (*describe(approval), *filter(None, [set_line(state, approval)])):
             say(line)
     return DONE
 
@@ -99,20 +109,26 @@ def _stored_texts(project: Project, approval: Approval) -> dict[str, str]:
 
 
 def answer(args: AnswerArgs) -> int:
-    hunks = _numbers(args.hunks) if args.hunks else None
+    if args.is_many:
+        refuse_for_many(
+            edit=args.edit, edit_context=args.edit_context, hunks=args.hunks, always=args.always, comment=args.comment
+        )
+        return answer_many(project_of(args), args)
     edited, context = _text(args.edit), _text(args.edit_context)
+    comments = tuple(comment_from(text) for text in args.comment)
     project = project_of(args)
     if args.everywhere and not args.always:
         raise Rejected("--everywhere says where the rule of --always counts; give both")
     landing = _approves_landing(project, args)
     with open_with_gates(project) if landing else open_session(project) as session:
-        rule = _rule(session.state.approval(args.approval), args, project) if args.always else ""
+        rule = _rule(session.state.approval(args.approval[0]), args, project) if args.always else ""
         if rule:
             where = "for all projects" if args.everywhere else "for this project"
             file = rule_file(project, everywhere=args.everywhere)
             say(f"new rule {where} in {safe(str(file))}:\n\n{safe(rule)}", sys.stderr)
-        session.submit(AnswerApproval(args.approval, args.decision, edited, args.message, hunks, context))
-        approval = session.state.approval(args.approval)
+        hunks = parts_from(args.hunks, session.state.approval(args.approval[0]).payload) if args.hunks else None
+        session.submit(AnswerApproval(args.approval[0], args.decision, edited, args.message, hunks, context, comments))
+        approval = session.state.approval(args.approval[0])
         if args.json:
             say_json(approval_dict(approval))
         elif isinstance(approval.state, Answered):
@@ -127,7 +143,7 @@ def answer(args: AnswerArgs) -> int:
 
 def _approves_landing(project: Project, args: AnswerArgs) -> bool:
     """A landing that is approved is carried out by this command, if no other process holds the project."""
-    approval = read_state(project).approvals.get(args.approval)
+    approval = read_state(project).approvals.get(args.approval[0])
     return approval is not None and approval.kind == "merge" and args.decision == "approve"
 
 
@@ -147,11 +163,3 @@ def _text(file: str | None) -> str | None:
         return sys.stdin.read() if file == "-" else Path(file).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise Misconfigured(f"{file} cannot be read: {error}") from error
-
-
-def _numbers(text: str) -> tuple[int, ...]:
-    """`1,3` → (1, 3)"""
-    try:
-        return tuple(sorted({int(part) for part in text.split(",")}))
-    except ValueError:
-        raise Rejected(f"--hunks takes numbers like 1,3, not {text!r}") from None

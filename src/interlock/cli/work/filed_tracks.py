@@ -34,7 +34,7 @@ def show_filed(tracks: tuple[FiledTrack, ...], name: str, *, as_json: bool) -> i
     if as_json:
         unknown = dict.fromkeys(ticket_to_dict(Ticket(track="", spec=TicketSpec(id=""), created_at="")))
         tickets = [{**unknown, "track": row.id, **to_plain(ticket)} for ticket in track.tickets]
-        say_json({**to_plain(row), "description": None, "landing": None, "tickets": tickets})
+        say_json({**to_plain(row), "description": None, "landing": None, "forecast": None, "tickets": tickets})
         return DONE
     say(f"{paint(row.id, 'bold')}  {paint(safe(row.status), STATUS_COLOUR.get(row.status))}  {safe(row.title)}")
     say(f"{row.progress.completed} of {row.progress.total} done, {row.blocked} blocked, {row.cancelled} cancelled")

@@ -8,9 +8,10 @@ from interlock.assembly.project import Project, kept_text, project_reader
 from interlock.cli.terminal.output import say
 from interlock.domain.messages.events.attempt_events import GateFinished
 from interlock.domain.messages.events.ticket_events import TicketBlocked
-from interlock.domain.values.gates import Blob
+from interlock.domain.values.gates import Blob, Reused
 from interlock.errors import JournalError
 from interlock.views.display import safe
+from interlock.views.verification import passed_text
 from interlock.wire import to_plain
 
 
@@ -53,7 +54,10 @@ def say_output(project: Project, runs: list[Run]) -> None:
         result = run.result
         how = f": {safe(result.explanation)}" if result.explanation else ""
         say(f"attempt {run.attempt}, gate {run.gate + 1}: {safe(result.command)}")
-        say(f"{result.status}, exit code {result.exit_code}, {result.duration_ms} ms{how}")
+        if result.reused:
+            say(f"{passed_text(result)}; its output: interlock tickets show {_source(result.reused)} --output")
+        else:
+            say(f"{result.status}, exit code {result.exit_code}, {result.duration_ms} ms{how}")
         if result.tools:
             say(f"with {safe(', '.join(result.tools))}")
         for name, text in (("stdout", _stdout(project, run)), ("stderr", _stderr(project, run))):
@@ -76,6 +80,10 @@ def output_dicts(project: Project, runs: list[Run]) -> list[dict[str, Any]]:
         }
         for run in runs
     ]
+
+
+def _source(reused: Reused) -> str:
+    return f"{reused.track}/{reused.ticket}"
 
 
 def _stdout(project: Project, run: GateFinished) -> str:

@@ -8,6 +8,7 @@ from interlock.domain.state.tracks import Track
 from interlock.domain.values.approvals import Approval, TracksPayload
 from interlock.domain.values.epics import Epic
 from interlock.domain.values.tickets import Blocked
+from interlock.views.outlook.urgency import by_urgency, urgencies
 
 ENDED = ("done", "blocked", "aborted")
 
@@ -25,14 +26,15 @@ class Goal:
         return tuple(dict.fromkeys((*self._tracks, *planned)))
 
     def waiting(self, state: State) -> list[Approval]:
-        """The approvals that hold the run back, oldest first."""
+        """The approvals that hold the run back; what holds up most first."""
         tracks = self.tracks(state)
-        return [a for a in state.pending_approvals() if (a.track in tracks if a.track else self._concerns(a))]
+        waiting = [a for a in state.pending_approvals() if (a.track in tracks if a.track else self._concerns(a))]
+        return list(by_urgency(waiting, urgencies(state, waiting))) if len(waiting) > 1 else waiting
 
     def is_idle(self, state: State) -> bool:
         """Whether nothing runs any more; tracks that have not started yet do not count."""
         planning = any(epic.status in ("planning", "proposed") for epic in self.epics(state))
-        return not planning and all(state.tracks[name].status in (*ENDED, "ready") for name in self.tracks(state))
+        return not planning and all(_is_idle(state.tracks[name]) for name in self.tracks(state))
 
     def next_track(self, state: State) -> str | None:
         """The next track to start: the tracks of an epic run one after the other."""
@@ -57,6 +59,10 @@ class Goal:
         return isinstance(approval.payload, TracksPayload) and approval.payload.epic in self._epics
 
 
+def _is_idle(track: Track) -> bool:
+    return track.status in (*ENDED, "ready") and not track.is_asked_again
+
+
 def _is_over_budget(track: Track) -> bool:
     if track.fault.startswith("over budget"):
         return True
@@ -75,6 +81,9 @@ def unfinished(state: State) -> Goal:
     ]
     of_epics = {name for epic in epics for name in state.epics[epic].tracks}
     tracks = [
-        name for name in state.track_order if name not in of_epics and state.tracks[name].status in ("running", "ready")
+        name
+        for name in state.track_order
+        if name not in of_epics
+        and (state.tracks[name].status in ("running", "ready") or state.tracks[name].is_asked_again)
     ]
     return Goal(tracks, epics)

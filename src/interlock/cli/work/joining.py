@@ -6,12 +6,15 @@ from interlock.cli.arguments import WorkArgs
 from interlock.cli.terminal.output import say
 from interlock.cli.terminal.sessions import RemoteSession, Session
 from interlock.cli.work.goal import Goal
+from interlock.domain.values.autonomy import Autonomy
 from interlock.errors import Misconfigured
 from interlock.views.board import work_besides
 from interlock.views.display import one_line
 
 
-def check_options(session: Session, args: WorkArgs, workers: int | None = None) -> None:
+def check_options(
+    session: Session, args: WorkArgs, workers: int | None = None, autonomy: Autonomy | None = None
+) -> None:
     """Refuse options that the process that holds the project would ignore; an approval must not depend on its options.
 
     Call it before anything is submitted.
@@ -23,9 +26,11 @@ def check_options(session: Session, args: WorkArgs, workers: int | None = None) 
         "--provider": args.provider is not None,
         "--model": args.model is not None,
         "--script": args.script is not None,
+        "--agent": args.agent is not None,
         "--max-tool-rounds": args.max_tool_rounds is not None,
         "--approve all": args.approve_all and not conductor.approve_all,
         "--workers": workers is not None and workers != conductor.workers,
+        "--autonomy ('interlock autonomy' sets it)": autonomy is not None and autonomy != (conductor.autonomy or "ask"),
     }
     holder = f"process {session.holder} holds this project and works for this command, too"
     end = "or end that process first"

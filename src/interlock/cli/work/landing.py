@@ -66,15 +66,16 @@ def land_track(session: Session, track: str, *, everything: bool, shown: Shown =
     """
     for _ in range(_MOST_ASKED):
         landing = session.state.track(track).landing
-        if (landing is None or landing.state in ("landed", "failed")) and not _answer_landing(
+        if (landing is None or landing.state in ("landed", "failed", "changes")) and not _answer_landing(
             session, track, everything=everything, shown=shown
         ):
             return APPROVAL
-        if (landing := _outcome(session, track)) is None:
-            return BLOCKED
+        landing = _outcome(session, track)
+        if landing is not None and landing.state == "changes":
+            return _report_changes(session, track, shown)
         if not _pending_landings(session.state, track):
             break
-        if shown == "words":
+        if shown == "words" and landing is not None:
             say(safe(landing.detail), sys.stderr)
     return _report_landing(session, track, shown)
 
@@ -82,6 +83,11 @@ def land_track(session: Session, track: str, *, everything: bool, shown: Shown =
 def finish_answered(session: Session, track: str, shown: Shown) -> int:
     """After the landing's approval was approved: wait for the landing and report it."""
     _outcome(session, track)
+    if session.state.track(track).landing is None and (pending := _pending_landings(session.state, track)):
+        if shown == "words":
+            name = pending[0].id
+            say(f"not landed yet: what you accepted waits as approval {name} ('interlock approvals show {name}')")
+        return APPROVAL
     code = _report_landing(session, track, shown)
     return APPROVAL if _pending_landings(session.state, track) else code
 
@@ -90,7 +96,7 @@ def _outcome(session: Session, track: str) -> TrackLanding | None:
     """The landing after it has ended; None if it was rejected or the workbench was closed."""
     for _ in session.follow():
         landing = session.state.track(track).landing
-        if landing is None or landing.state in ("landed", "failed"):
+        if landing is None or landing.state in ("landed", "failed", "changes"):
             return landing
     return session.state.track(track).landing
 
@@ -112,6 +118,15 @@ def _report_landing(session: Session, track: str, shown: Shown) -> int:
     else:
         say(paint(f"not landed: {safe(landing.detail) if landing else 'rejected'}", "bad"), sys.stderr)
     return DONE if landing and landing.state == "landed" else BLOCKED
+
+
+def _report_changes(session: Session, track: str, shown: Shown) -> int:
+    """The landing was answered with a request for changes, which are a ticket of the track now."""
+    if shown == "json":
+        say_json(to_plain(session.state.track(track).landing))
+    elif shown == "words":
+        say(f"not landed: the changes are a ticket now; 'interlock resume {safe(track)}' makes them and asks again")
+    return BLOCKED
 
 
 def _answer_landing(session: Session, track: str, *, everything: bool, shown: str) -> bool:

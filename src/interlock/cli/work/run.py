@@ -25,12 +25,16 @@ from interlock.domain.reading.ticket_data import ticket_to_dict
 from interlock.domain.state.state import State
 from interlock.domain.state.tracks import Track
 from interlock.domain.values.approvals import ALLOWED
+from interlock.domain.values.autonomy import Autonomy
 from interlock.errors import Unavailable
+from interlock.views.autonomy import offer, why_only_ask
 from interlock.views.board import not_verified, track_row, waits_for_person
 from interlock.views.display import counted, safe
 from interlock.views.inbox import approval_dict
 from interlock.views.mma_status import unfinished_landings
 from interlock.wire import to_plain
+
+_MANY = 5  # approvals; more are better answered together
 
 
 class DriveArgs(WorkArgs, frozen=True):
@@ -38,6 +42,7 @@ class DriveArgs(WorkArgs, frozen=True):
 
     land: bool
     workers: int | None
+    autonomy: Autonomy | None
 
 
 class RunArgs(DriveArgs, frozen=True):
@@ -71,15 +76,24 @@ def resume(args: ResumeArgs) -> int:
 def _work_on(args: DriveArgs, begin: Callable[[Session], Goal], focus: tuple[str, ...] | None = ()) -> int:
     """`focus`: only what `begin` starts is run; None: everything that is unfinished."""
     project = with_choices(project_of(args), args)
-    conduct = conducting(project, auto_queue=True, approve_all=args.approve_all, workers=args.workers, focus=focus)
+    conduct = conducting(
+        project,
+        auto_queue=True,
+        approve_all=args.approve_all,
+        workers=args.workers,
+        focus=focus,
+        autonomy=args.autonomy,
+    )
     with open_session(project, conduct, model_of(project, args)) as session:
-        check_options(session, args, args.workers)
+        check_options(session, args, args.workers, args.autonomy)
         since = session.state.version
         goal = begin(session)
         empty = not goal.epics(session.state) and not goal.tracks(session.state)
         if empty:
             blocked = any(track.status == "blocked" for track in session.state.tracks.values())
             return _report(session, goal, BLOCKED if blocked else DONE, args)
+        if why := why_only_ask(session.state):
+            say(why, sys.stderr)
         if changed := session.dirty():
             named = ", ".join(safe(path) for path in changed[:3]) + (" …" if len(changed) > 3 else "")
             say(f"your tree has uncommitted changes ({named}); the work starts from HEAD, without them", sys.stderr)
@@ -120,17 +134,22 @@ def _run_tracks(session: Session, goal: Goal, since: int, args: DriveArgs) -> in
         code = _drive(session, goal, since, args)
         if code != DONE:
             return code
-        if args.land:
-            for name in goal.tracks(session.state):
-                if track_row(session.state.tracks[name]).unlanded:
-                    code = land_track(session, name, everything=args.approve_all, shown=shown) or code
-            if code != DONE:
-                return code
+        for name in goal.tracks(session.state):
+            if _lands(session.state, name, args):
+                code = land_track(session, name, everything=args.approve_all, shown=shown) or code
+        if code != DONE:
+            return code
         following = goal.next_track(session.state)
         if following is None:
             return DONE
         since = session.state.version
         session.submit(StartTrack(following))
+
+
+def _lands(state: State, track: str, args: DriveArgs) -> bool:
+    """With --land, and where a landing is asked about already: changes were requested, and are made."""
+    asked = any(a.kind == "merge" and a.track == track for a in state.pending_approvals())
+    return asked or (args.land and track_row(state.tracks[track]).unlanded)
 
 
 def _drive(session: Session, goal: Goal, since: int, args: DriveArgs) -> int:
@@ -197,6 +216,10 @@ def _report(session: Session, goal: Goal, code: int, args: DriveArgs) -> int:
         for approval in waiting[:10]:
             answers = "|".join(ALLOWED[approval.kind])
             say(f"  interlock approvals show {approval.id};  interlock approvals answer {approval.id} {answers}")
+        if len(waiting) > _MANY:
+            say("  many at once: interlock approvals answer --all --kind script approve")
+            if spared := offer(state):
+                say(f"  {spared.sentence}: interlock autonomy review")
         say("then: interlock resume")
     return code
 

@@ -26,10 +26,11 @@ from interlock.domain.reading.tickets_from_data import changes_from_dict
 from interlock.domain.state.state import State
 from interlock.domain.values.tickets import Escalated, Ticket, Verifying
 from interlock.errors import Misconfigured, Rejected
+from interlock.views.autonomy import level_words
 from interlock.views.board import activity_of
 from interlock.views.board import worker_rows as worker_rows
 from interlock.views.display import exact, one_line, safe
-from interlock.views.verification import pending_verification
+from interlock.views.verification import pending_verification, reused_lines
 from interlock.wire import to_plain
 
 
@@ -118,10 +119,14 @@ def show(args: ShowArgs) -> int:
     say(safe(ticket.spec.description))
     say(f"stands at:   {f'{chr(10)}             '.join(safe(activity_of(ticket, track)).splitlines())}")
     say(f"assigned to: {ticket.spec.assigned_to}   priority: {ticket.spec.priority}   attempts: {ticket.attempts}")
+    if words := level_words(state, ticket):
+        say(f"autonomy:    {words}")
     if ticket.spec.depends_on:
         say(f"depends on:  {', '.join(ticket.spec.depends_on)}")
     for gate in ticket.spec.verify:
         say(f"gate:        {exact(gate.shown)}")
+    for line in reused_lines(ticket):
+        say(f"verified:    {exact(line)}")
     if ticket.spec.script:
         say("script:")
         for line in ticket.spec.script.split("\n"):

@@ -26,10 +26,13 @@ from interlock.domain.reading.ticket_data import ticket_to_dict
 from interlock.domain.reading.tickets_from_data import track_from_json
 from interlock.domain.state.state import State
 from interlock.domain.values.approvals import TracksPayload
+from interlock.domain.values.autonomy import MEANING
 from interlock.domain.values.ids import is_id
 from interlock.errors import Misconfigured, Rejected
+from interlock.views.autonomy import level_of_track
 from interlock.views.board import activity_of, not_verified, tickets_of, track_row, track_rows, unverified_tickets
 from interlock.views.display import counted, one_line, safe
+from interlock.views.outlook.forecast import forecast, forecast_basis, forecast_text
 from interlock.wire import to_plain
 
 
@@ -99,9 +102,11 @@ def show(args: TrackArgs) -> int:
     project = project_of(args)
     if filed := filed_tracks(project):
         return show_filed(filed, args.track, as_json=args.json)
-    track = read_state(project).track(args.track)
+    state = read_state(project)
+    track = state.track(args.track)
+    found = forecast(state, track)
     if args.json:
-        shown = to_plain(track_row(track))
+        shown = {**to_plain(track_row(track)), "forecast": to_plain(found)}
         landing = to_plain(track.landing) if track.landing else None
         tickets = [ticket_to_dict(ticket) for ticket in tickets_of(track)]
         say_json({**shown, "description": track.description, "landing": landing, "tickets": tickets})
@@ -110,6 +115,10 @@ def show(args: TrackArgs) -> int:
     say(f"{paint(track.id, 'bold')}  {paint(row.status, STATUS_COLOUR.get(row.status))}  {safe(track.title)}")
     done = f"{row.progress.completed} of {row.progress.total} done{not_verified(track)}"
     say(f"{done}, {row.blocked} blocked, {row.cancelled} cancelled")
+    if found is not None:
+        say(f"{forecast_text(found)} ({forecast_basis(found)})")
+    if (level := level_of_track(state, track.id)) != "ask":
+        say(f"autonomy {level}: {MEANING[level]}")
     if track.landing:
         say(f"landing on {safe(track.landing.branch)}: {track.landing.state} {safe(track.landing.detail)}".rstrip())
     say()

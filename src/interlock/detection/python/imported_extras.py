@@ -1,7 +1,7 @@
 """Extras of a project that its tests import: an optional feature is tested only with its packages."""
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
 
 from msgspec.structs import replace
 
@@ -12,7 +12,9 @@ from interlock.detection.python.test_files import is_test, pytest_config
 # Extras of these names are no module: `import test` is the standard library's or the project's.
 _NO_MODULES = frozenset(("test", "tests", "testing", "dev", "doc", "docs", "all", "cli", "lint", "typing"))
 _IMPORT = re.compile(r"^\s*(?:import|from)\s+(\w+)", re.MULTILINE)
+_NOT_FOR_TESTS = frozenset(("doc", "docs", "documentation", "lint", "typing", "mypy", "build", "release", "publish"))
 _MOST_READ = 400
+_SMALL = 5  # requirements of an extra
 
 
 def with_imported_extras(folder: ProjectFolder, found: Declared, known: Collection[str]) -> Declared:
@@ -35,7 +37,23 @@ def with_imported_extras(folder: ProjectFolder, found: Declared, known: Collecti
         if name not in found.extras and _is_imported(name, {name_of(text) for text in listed} - anyway, imports)
     )
     evidence = tuple(f"the extra [{name}], which tests import" for name in more)
+    if more and found.is_empty:
+        others = _small_extras(extras, more)
+        evidence += tuple(f"the extra [{name}]: no list says what the tests need" for name in others)
+        more += others
     return replace(found, extras=(*found.extras, *more), evidence=(*found.evidence, *evidence)) if more else found
+
+
+def _small_extras(extras: Mapping[str, Sequence[str]], chosen: Collection[str]) -> tuple[str, ...]:
+    """The other extras, as far as they are small: tests of a project use its features, often without an import."""
+    return tuple(
+        name
+        for name, listed in extras.items()
+        if name not in chosen
+        and normalised(name) not in _NOT_FOR_TESTS
+        and 0 < len(listed) <= _SMALL
+        and all(map(name_of, listed))
+    )
 
 
 def _is_imported(extra: str, packages: Collection[str], imports: Collection[str]) -> bool:

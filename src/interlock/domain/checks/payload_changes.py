@@ -1,6 +1,6 @@
 """What changed between an approved payload and the one that would run now."""
 
-from typing import cast
+from typing import Any, cast
 
 from msgspec import to_builtins
 from msgspec.structs import replace
@@ -48,6 +48,11 @@ def payload_changes(before: Payload, after: Payload) -> tuple[Change, ...]:
 def _parts(value: object) -> tuple[str, ...]:
     """The names of a list; the one text of any other value."""
     match value:
+        case {"unknown": str(reason)}:  # an effect that cannot be shown
+            return (reason,)
+        case dict():
+            effect = cast("dict[str, Any]", value)
+            return (effect.get("ended", ""), *(f"{file['change']} {file['path']}" for file in effect.get("files", ())))
         case list() | tuple():
             return tuple(map(str, cast("tuple[object, ...]", value)))
         case bool():

@@ -6,13 +6,16 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from interlock.domain.facts import discussion_facts
-from interlock.domain.facts.attempt_facts import past_gate, with_feedback
+from interlock.domain.facts.attempt_facts import after_gates, past_gate, with_feedback
+from interlock.domain.messages.envelopes import CONTAINED
 from interlock.domain.messages.events.approval_events import (
     ApprovalAnswered,
     ApprovalEvent,
     ApprovalRequested,
+    ApprovalsAnswered,
     ApprovalWithdrawn,
 )
+from interlock.domain.review.comments import changes_note, parts_note
 from interlock.domain.state.state import State
 from interlock.domain.state.ticket_update import put
 from interlock.domain.values.approvals import (
@@ -31,6 +34,7 @@ from interlock.domain.values.tickets import (
     Grant,
     Merging,
     Queued,
+    Reviewing,
     Stage,
     Ticket,
     Todo,
@@ -48,8 +52,19 @@ def apply(state: State, event: ApprovalEvent, actor: str, at: str) -> State:
             return _answered(state, event, actor, at)
         case ApprovalWithdrawn():
             return _withdrawn(state, event, at)
+        case ApprovalsAnswered():
+            return _answered_together(state, event)
         case _:
             assert_never(event)
+
+
+def _answered_together(state: State, event: ApprovalsAnswered) -> State:
+    for name in event.approvals:
+        approval = state.approvals[name]
+        if isinstance(approval.state, Answered):  # a consequence of the same answer may have withdrawn it
+            bound = replace(approval, state=replace(approval.state, together=event.root))
+            state = replace(state, approvals=state.approvals.set(name, bound))
+    return state
 
 
 def _withdrawn(state: State, event: ApprovalWithdrawn, at: str) -> State:
@@ -64,8 +79,8 @@ def _withdrawn(state: State, event: ApprovalWithdrawn, at: str) -> State:
         return state
     ticket = state.tracks[approval.track].tickets[approval.ticket]
     grants = tuple(None if grant and grant.approval == approval.id else grant for grant in (ticket.grant, ticket.spawn))
-    carried = tuple(name for name in ticket.carried if name != approval.id)
-    return put(state, replace(ticket, grant=grants[0], spawn=grants[1], carried=carried), at)
+    carried, used = (tuple(name for name in names if name != approval.id) for names in (ticket.carried, ticket.used))
+    return put(state, replace(ticket, grant=grants[0], spawn=grants[1], carried=carried, used=used), at)
 
 
 def _requested(state: State, event: ApprovalRequested, at: str) -> State:
@@ -82,6 +97,7 @@ def _requested(state: State, event: ApprovalRequested, at: str) -> State:
         deadline=event.deadline,
         discussion=event.discussion,
         again=event.again or UNSET,
+        asked_by=event.asked_by or UNSET,
     )
     state = replace(
         state,
@@ -91,9 +107,18 @@ def _requested(state: State, event: ApprovalRequested, at: str) -> State:
     if event.discussion:
         return discussion_facts.requested(state, event, at)
     if event.ticket is None:
-        return state
+        return _landing_asked(state, event, at)
     ticket = state.tracks[event.track].tickets[event.ticket]
     return put(state, replace(ticket, stage=_waiting_stage(ticket, approval)), at)
+
+
+def _landing_asked(state: State, event: ApprovalRequested, at: str) -> State:
+    """A landing that was returned is asked about again, so nothing is left to do for the earlier answer."""
+    track = state.tracks.get(event.track)
+    if track is None or track.landing is None or track.landing.state not in ("parts", "changes"):
+        return state
+    asked = replace(track, landing=None, updated_at=at)
+    return replace(state, tracks=state.tracks.set(track.id, asked))
 
 
 def _waiting_stage(ticket: Ticket, approval: Approval) -> Stage:
@@ -102,8 +127,10 @@ def _waiting_stage(ticket: Ticket, approval: Approval) -> Stage:
             return Todo(asked=approval.id)
         case "gate" | "unknown", Verifying() as stage:
             return Escalated(approval.id, stage)
-        case "gate", Merging(saved):
+        case "gate", Merging(saved) | Reviewing(saved):
             return Escalated(approval.id, Verifying(saved))
+        case "review", Reviewing() as stage:
+            return replace(stage, approval=approval.id)
         case _:
             return Asking(approval.id, ticket.stage if isinstance(ticket.stage, Working) else Working())
 
@@ -111,7 +138,15 @@ def _waiting_stage(ticket: Ticket, approval: Approval) -> Stage:
 def _answered(state: State, event: ApprovalAnswered, actor: str, at: str) -> State:
     approval = state.approvals[event.approval]
     answer = Answered(
-        event.decision, actor, at, event.message, event.edited, event.digest, event.hunks, event.edited_context
+        event.decision,
+        actor,
+        at,
+        event.message,
+        event.edited,
+        event.digest,
+        event.hunks,
+        event.edited_context,
+        event.comments or UNSET,
     )
     state = _close(state, replace(approval, state=answer))
     if approval.discussion:
@@ -125,19 +160,45 @@ def _answered(state: State, event: ApprovalAnswered, actor: str, at: str) -> Sta
     match ticket.stage:
         case Todo():
             return put(state, replace(ticket, stage=Todo(cleared=True, step=approval.id)), at)
+        case Asking(_, working) if isinstance(approval.payload, UnknownPayload):
+            if event.decision == "retry":  # the earlier answer to the call still counts
+                return put(state, replace(ticket, stage=Queued(working), begun=""), at)
+            skipped = replace(ticket, stage=Queued(working), begun="", given_up=ticket.begun, grant=None, carried=())
+            return put(state, skipped, at)
         case Asking():
             grant = Grant(approval.id, event.digest, event.edited, event.edited_context)
-            return put(state, replace(ticket, stage=Queued(ticket.stage.then), grant=grant), at)
+            unseen = (*ticket.unseen, approval.id) if actor == CONTAINED else ticket.unseen
+            return put(state, replace(ticket, stage=Queued(ticket.stage.then), grant=grant, unseen=unseen), at)
+        case Reviewing() as stage:
+            return put(state, _reviewed(ticket, stage, event), at)
         case Escalated(_, stage) if isinstance(approval.payload, UnknownPayload):
-            following = stage if event.decision == "retry" else past_gate(ticket, stage, skipped=True)
+            following = stage if event.decision == "retry" else past_gate(state, ticket, stage, skipped=True)
             return put(state, replace(ticket, stage=_queued(following)), at)
         case Escalated(_, stage) if isinstance(approval.payload, GatePayload):
-            return put(state, _gate_answered(ticket, stage, approval.payload, event.decision), at)
+            return put(state, _gate_answered(state, ticket, stage, approval.payload, event.decision), at)
         case _:
             return state
 
 
-def _gate_answered(ticket: Ticket, stage: Verifying, payload: GatePayload, decision: Decision) -> Ticket:
+def _reviewed(ticket: Ticket, stage: Reviewing, event: ApprovalAnswered) -> Ticket:
+    """Accepted work is merged; with requested changes the worker continues in its worktree."""
+    if event.decision == "approve" and event.hunks:
+        note = parts_note(event.approval, event.message, event.comments)
+        taking = Reviewing(stage.saved, stage.unverified, parts=event.hunks)
+        return replace(ticket, stage=taking, notes=(*ticket.notes, note), unseen=(), rounds=ticket.rounds + 1)
+    if event.decision == "approve":
+        merging = Merging(stage.saved, stage.unverified)
+        return replace(ticket, stage=merging, unseen=(), reviewed="", rounds=ticket.rounds + 1)
+    return replace(
+        ticket,
+        stage=Queued(Working()),
+        notes=(*ticket.notes, changes_note(event.approval, event.message, event.comments)),
+        reviewed=stage.saved.commit,
+        rounds=ticket.rounds + 1,
+    )
+
+
+def _gate_answered(state: State, ticket: Ticket, stage: Verifying, payload: GatePayload, decision: Decision) -> Ticket:
     """The ticket after a person decided about its failed gate, or about its changes to tests."""
     ticket = replace(ticket, accepted=tuple(sorted({*ticket.accepted, *payload.files})))
     if payload.packages and decision == "retry":
@@ -149,15 +210,15 @@ def _gate_answered(ticket: Ticket, stage: Verifying, payload: GatePayload, decis
         working = Working(stage.tried if tried is None else tried)
         return with_feedback(ticket, Queued(working), payload.feedback, fresh=payload.fresh)
     if not ticket.spec.verify:  # without a gate, only the changes to tests were in question
-        return replace(ticket, stage=Merging(stage.saved, unverified=True))
+        return replace(ticket, stage=after_gates(state, ticket, stage.saved, unverified=True))
     if decision == "retry":
         again = stage if payload.files else replace(stage, attempt_count=0, previous_results=())
         return replace(ticket, stage=Queued(again))
-    return replace(ticket, stage=_queued(past_gate(ticket, stage, skipped=True)))
+    return replace(ticket, stage=_queued(past_gate(state, ticket, stage, skipped=True)))
 
 
-def _queued(stage: Verifying | Merging) -> Queued | Merging:
-    """A gate waits for a free worker; a merge needs none."""
+def _queued(stage: Verifying | Reviewing | Merging) -> Queued | Reviewing | Merging:
+    """A gate waits for a free worker; a review and a merge need none."""
     return Queued(stage) if isinstance(stage, Verifying) else stage
 
 

@@ -5,6 +5,7 @@ from typing import assert_never
 from msgspec.structs import replace
 
 from interlock.domain.facts.call_facts import lose_calls, settle_call
+from interlock.domain.facts.pass_facts import remember, with_reuse
 from interlock.domain.messages.events.attempt_events import (
     AttemptEvent,
     AttemptLost,
@@ -12,17 +13,23 @@ from interlock.domain.messages.events.attempt_events import (
     AttemptReturned,
     AttemptShelved,
     GateFinished,
+    PartsTaken,
     SessionStarted,
     TicketStarted,
+    ToolBegun,
     ToolFinished,
     TurnFinished,
     WorkSubmitted,
 )
+from interlock.domain.state.autonomy import needs_review
 from interlock.domain.state.state import State
 from interlock.domain.state.ticket_update import place, put
 from interlock.domain.values.approvals import is_call
 from interlock.domain.values.gates import Blob, limits
-from interlock.domain.values.tickets import Merging, Queued, Saved, Ticket, Todo, Tried, Verifying, Working
+from interlock.domain.values.tickets import Merging, Queued, Reviewing, Saved, Ticket, Todo, Tried, Verifying, Working
+
+SKIPPED = -1
+"""The duration of a gate that a person skipped."""
 
 
 def apply(state: State, event: AttemptEvent, at: str) -> State:
@@ -32,16 +39,35 @@ def apply(state: State, event: AttemptEvent, at: str) -> State:
             todo = ticket.stage if isinstance(ticket.stage, Todo) else Todo()
             stage = Working(todo.tried, todo.step)
             started_at = ticket.started_at or at
-            session = () if ticket.unsaved is None else ticket.session
-            return put(
-                state, replace(ticket, stage=stage, attempts=event.attempt, started_at=started_at, session=session), at
+            session, unseen = ((), ()) if ticket.unsaved is None else (ticket.session, ticket.unseen)
+            started = replace(
+                ticket,
+                stage=stage,
+                attempts=event.attempt,
+                started_at=started_at,
+                session=session,
+                unseen=unseen,
+                reviewed="",
+                reused=(),
+                used=(),
+                begun="",
+                given_up="",
             )
+            return put(state, started, at)
         case WorkSubmitted():
             tried = ticket.stage.tried if isinstance(ticket.stage, Working) else None
-            stage = _at_gate(event.saved, 0, tried) if ticket.spec.verify else Merging(event.saved, unverified=True)
+            if ticket.spec.verify:
+                stage = _at_gate(event.saved, 0, tried)
+            else:
+                stage = after_gates(state, ticket, event.saved, unverified=True)
             return put(state, replace(ticket, stage=stage, grant=None, result=event.summary or None, unsaved=None), at)
+        case PartsTaken(saved=saved):
+            taken = replace(ticket, taken=saved.commit)
+            if ticket.spec.verify:  # it waits for a free worker, as after any answer
+                return put(state, replace(taken, stage=Queued(_at_gate(saved, 0, None))), at)
+            return put(state, replace(taken, stage=after_gates(state, taken, saved, unverified=True)), at)
         case GateFinished():
-            return _gate_finished(state, ticket, event, at)
+            return _gate_finished(remember(state, event, at), with_reuse(ticket, event), event, at)
         case SessionStarted():
             spawn = ticket.grant or ticket.spawn
             return put(state, replace(ticket, session=(event.message,), delivered=0, spawn=spawn, grant=None), at)
@@ -49,17 +75,22 @@ def apply(state: State, event: AttemptEvent, at: str) -> State:
             return put(
                 settle_call(state, event.call, event.tier, event.usage), _with_message(ticket, event.message), at
             )
+        case ToolBegun():
+            return put(state, replace(ticket, begun=event.what), at)
         case ToolFinished():
             ticket = _with_message(ticket, event.message)
             carried = tuple(name for name in ticket.carried if name != event.by)  # a carried answer counts once
-            return put(state, replace(ticket, carried=carried), at)
+            used = (*ticket.used, event.by) if event.replayed and event.by in state.approvals else ticket.used
+            return put(state, replace(ticket, carried=carried, used=used, begun="", given_up=""), at)
         case AttemptResumed():
             working = ticket.stage if isinstance(ticket.stage, Working) else Working()
             stage = ticket.stage.then if isinstance(ticket.stage, Queued) else working
             return put(state, replace(ticket, stage=stage, resumes=ticket.resumes + 1), at)
         case AttemptLost():
             stage = Todo(cleared=True, tried=_kept_tries(state, ticket), step=_step_of(ticket))
-            lost = replace(_with_carried_grant(state, ticket), stage=stage)
+            carrying = _with_carried_grant(state, ticket)
+            carried = tuple(dict.fromkeys((*ticket.used, *carrying.carried)))
+            lost = replace(carrying, stage=stage, carried=carried, used=())
             return put(lose_calls(state, track=ticket.track, ticket=ticket.id), lost, at)
         case AttemptShelved():
             stage = ticket.stage
@@ -84,19 +115,29 @@ def with_feedback(ticket: Ticket, stage: Working | Queued, feedback: Blob, *, fr
     )
 
 
-def past_gate(ticket: Ticket, stage: Verifying, *, skipped: bool) -> Verifying | Merging:
+def past_gate(
+    state: State, ticket: Ticket, stage: Verifying, *, skipped: bool, took_ms: int = SKIPPED
+) -> Verifying | Reviewing | Merging:
     """The stage after the current gate passed or was skipped."""
+    took = (*stage.took, took_ms)
     if stage.gate + 1 < len(ticket.spec.verify):
-        return _at_gate(stage.saved, stage.gate + 1, stage.tried, skipped=skipped)
-    return Merging(stage.saved, unverified=skipped)
+        return replace(_at_gate(stage.saved, stage.gate + 1, stage.tried, skipped=skipped), took=took)
+    following = after_gates(state, ticket, stage.saved, unverified=skipped)
+    return replace(following, took=took) if isinstance(following, Reviewing) else following
+
+
+def after_gates(state: State, ticket: Ticket, saved: Saved, *, unverified: bool) -> Reviewing | Merging:
+    """The stage after the last gate: a review where one is needed, else the merge."""
+    return Reviewing(saved, unverified) if needs_review(state, ticket, saved) else Merging(saved, unverified)
 
 
 def _gate_finished(state: State, ticket: Ticket, event: GateFinished, at: str) -> State:
     stage = ticket.stage
     if not isinstance(stage, Verifying):
-        return state
+        return state if ticket is state.tracks[ticket.track].tickets[ticket.id] else put(state, ticket, at)
     if event.result.passed:
-        return put(state, replace(ticket, stage=past_gate(ticket, stage, skipped=stage.skipped)), at)
+        following = past_gate(state, ticket, stage, skipped=stage.skipped, took_ms=event.result.duration_ms)
+        return put(state, replace(ticket, stage=following), at)
     results = (*stage.previous_results, event.result)
     if event.feedback is not None:  # the worker tries again in the same attempt
         working = Working(Tried(stage.gate, stage.attempt_count + 1, results))

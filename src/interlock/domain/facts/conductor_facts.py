@@ -2,6 +2,7 @@
 
 from typing import assert_never
 
+from msgspec import UNSET
 from msgspec.structs import replace
 
 from interlock.domain.facts.call_facts import lose_all_calls
@@ -18,7 +19,19 @@ from interlock.domain.state.state import ConductorState, State
 def apply(state: State, event: ConductorEvent, _at: str) -> State:
     match event:
         case ConductorStarted(workers, auto_queue, approve_all, gates, deadline_s, caps, focus):
-            on = ConductorState(True, workers, auto_queue, approve_all, gates, deadline_s, caps, focus)
+            on = ConductorState(
+                True,
+                workers,
+                auto_queue,
+                approve_all,
+                gates,
+                deadline_s,
+                caps,
+                focus,
+                autonomy=UNSET if event.autonomy == "ask" else event.autonomy,
+                contained=True if event.contained else UNSET,
+                levels=state.conductor.levels,
+            )
             return replace(state, conductor=on)
         case TrackAdmitted(track):
             focus = (*(state.conductor.focus or ()), track)

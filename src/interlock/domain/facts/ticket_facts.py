@@ -41,7 +41,7 @@ def apply(state: State, event: TicketEvent, at: str) -> State:
             # Finished work only has to be saved: nothing new starts that a person would have to approve.
             stage = Todo(cleared=ticket.unsaved is not None)
             reopened = replace(
-                ticket, stage=stage, finished_at=None, grant=None, spawn=None, failures=failures, carried=()
+                ticket, stage=stage, finished_at=None, grant=None, spawn=None, failures=failures, carried=(), used=()
             )
             return put(state, reopened, at)
         case TicketCancelled(track_id, ticket_id, reason):

@@ -2,11 +2,13 @@
 
 from typing import assert_never
 
+from msgspec import UNSET
 from msgspec.structs import replace
 
 from interlock.domain.facts.call_facts import lose_calls
 from interlock.domain.messages.events.track_events import (
     LandingFailed,
+    LandingReturned,
     LandingStarted,
     TicketsAdded,
     TrackAborted,
@@ -52,6 +54,10 @@ def apply(state: State, event: TrackEvent, at: str) -> State:
             started = state.tracks[track_id].landing
             failed = replace(started, state="failed", detail=reason) if started else None
             return _set_landing(state, track_id, failed, at)
+        case LandingReturned(track_id, approval, branch, before, after, parts):
+            wanted = "parts" if parts else "changes"
+            returned = TrackLanding(branch, before, after, wanted, approval, parts or UNSET)
+            return _set_landing(state, track_id, returned, at)
         case _:
             assert_never(event)
 

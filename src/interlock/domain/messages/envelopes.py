@@ -8,9 +8,15 @@ from interlock.domain.messages.commands.attempt_commands import WorkerCommand
 from interlock.domain.messages.commands.command import Command
 from interlock.domain.messages.events.event import Event
 
-Actor = str  # "human:<name>", "policy:<rule>", "worker:<ticket>/<attempt>", "test:<id>", "system"
+Actor = str  # "human:<name>", "policy:<rule>", "worker:<ticket>/<attempt>", "program:<name>", "test:<id>", "system"
 
 SYSTEM: Actor = "system"
+APPROVE_ALL: Actor = "policy:approve-all"
+APPROVED_STEP: Actor = "policy:approved-step"
+CONTAINED: Actor = "policy:contained"
+
+OWN_NAMES = frozenset(actor.removeprefix("policy:") for actor in (APPROVE_ALL, APPROVED_STEP, CONTAINED))
+"""Answers that no rule of the policy gives; no rule may have such a name."""
 
 _OF_WORKERS = frozenset(get_args(WorkerCommand))  # a lookup: isinstance on a union takes ten times as long
 
@@ -35,6 +41,23 @@ class Recorded(Struct, frozen=True, gc=False):
 
 def is_agent(actor: Actor) -> bool:
     return actor.startswith("worker:")
+
+
+PROGRAM = "program:"
+
+
+def is_program(actor: Actor) -> bool:
+    """Whether an outside program is the actor, such as a client of the MCP server. It drives, and never answers."""
+    return actor.startswith(PROGRAM)
+
+
+def program_name(actor: Actor) -> str:
+    return actor.removeprefix(PROGRAM)
+
+
+def is_rule(actor: Actor) -> bool:
+    """Whether a rule of the policy is the actor. Its answer counts only as long as the rule allows the call."""
+    return actor.startswith("policy:") and actor.removeprefix("policy:") not in OWN_NAMES
 
 
 def worker(ticket: str, attempt: int) -> Actor:

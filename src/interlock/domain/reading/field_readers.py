@@ -8,6 +8,7 @@ import msgspec
 
 from interlock.domain.reading.gate_clause import MOST_ATTEMPTS, is_clause, parse_clause
 from interlock.domain.values.gates import PRESETS, Gate
+from interlock.domain.values.tickets import AGENTS, ROLES, is_assignee
 from interlock.errors import Rejected
 
 Plain = dict[str, Any]
@@ -99,6 +100,12 @@ def one_of(words: tuple[str, ...]) -> Read:
     return read
 
 
+def assignee(value: object) -> str:
+    if not isinstance(value, str) or not is_assignee(value):
+        raise _must_be(f"one of {', '.join((*ROLES, *AGENTS))} or agent:NAME", value)
+    return value
+
+
 def or_null(read: Read) -> Read:
     return lambda value: None if value is None else read(value)
 
@@ -179,4 +186,5 @@ _GATE: dict[str, Read] = {
     "network": true_or_false,
     "judges": texts,
     "stdin": or_null(one_of(("answer",))),
+    "flaky": true_or_false,
 }

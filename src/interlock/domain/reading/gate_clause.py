@@ -32,7 +32,7 @@ AnyGate = Gate | Criteria | LibraryGate
 _CLAUSE = re.compile(r'\s*(?:$|:|"|verify\s*(?:[:"]|$)|[A-Za-z][\w-]*\s*:\s*")')
 _WHOLE = re.compile(r"[0-9]{1,9}")
 _SECONDS = re.compile(r"[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?")
-_OPTIONS = {"loop": "true", "max": "3", "timeout": "60", "stdin": "answer"}  # with an example of each
+_OPTIONS = {"loop": "true", "max": "3", "timeout": "60", "stdin": "answer", "flaky": "true"}  # with an example of each
 
 
 def is_clause(text: str) -> bool:
@@ -77,6 +77,8 @@ def write_clause(gate: Gate) -> str:
         parts.append(f"timeout:{seconds}")
     if gate.stdin is not None:
         parts.append(f"stdin:{gate.stdin}")
+    if gate.flaky:
+        parts.append("flaky:true")
     return " ".join(parts)
 
 
@@ -163,10 +165,10 @@ def _option(reader: Reader, gate: Gate, name: Token) -> Gate:
     if colon.kind != "colon":
         reject(colon.column, f"{name.text} needs a value, as in {name.text}:{_OPTIONS[name.text]}")
     content = value.text if value.kind == "word" else ""
-    if name.text == "loop":
+    if name.text in ("loop", "flaky"):
         if content not in ("true", "false"):
-            reject(value.column, "loop is true or false")
-        return replace(gate, loop=content == "true")
+            reject(value.column, f"{name.text} is true or false")
+        return replace(gate, **{name.text: content == "true"})
     if name.text == "stdin":
         if content != "answer":
             reject(value.column, "stdin is answer: the gate reads the worker's last answer")

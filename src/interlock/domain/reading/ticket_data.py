@@ -8,6 +8,7 @@ from interlock.domain.reading.field_readers import (
     FieldError,
     Plain,
     Read,
+    assignee,
     describe_value,
     gates,
     one_of,
@@ -19,6 +20,7 @@ from interlock.domain.reading.field_readers import (
     true_or_false,
     whole_number,
 )
+from interlock.domain.values.autonomy import Autonomy
 from interlock.domain.values.gates import Blob
 from interlock.domain.values.tickets import (
     STATUS,
@@ -27,7 +29,7 @@ from interlock.domain.values.tickets import (
     Completed,
     Grant,
     Priority,
-    Role,
+    ReusedGate,
     Stage,
     Status,
     Ticket,
@@ -39,7 +41,7 @@ from interlock.errors import Rejected
 
 AUTHOR_FIELDS: dict[str, Read] = {
     "description": text,
-    "assigned_to": one_of(get_args(Role)),
+    "assigned_to": assignee,
     "target_file": or_null(text),
     "context_requirements": texts,
     "depends_on": texts,
@@ -76,6 +78,15 @@ BOOKKEEPING_FIELDS: dict[str, Read] = {
     "notes": texts,
     "delivered": whole_number(0, 2**53),
     "unsaved": or_null(text),
+    "autonomy": or_null(one_of(get_args(Autonomy))),
+    "unseen": texts,
+    "reviewed": text,
+    "rounds": whole_number(0, 2**53),
+    "reused": struct_value(tuple[ReusedGate, ...]),
+    "taken": text,
+    "used": texts,
+    "begun": text,
+    "given_up": text,
 }
 """The fields that Interlock itself sets."""
 
@@ -122,6 +133,15 @@ def ticket_to_dict(ticket: Ticket) -> Plain:
         "notes": list(ticket.notes),
         "delivered": ticket.delivered,
         "unsaved": ticket.unsaved,
+        "autonomy": ticket.autonomy,
+        "unseen": list(ticket.unseen),
+        "reviewed": ticket.reviewed,
+        "rounds": ticket.rounds,
+        "reused": to_builtins(ticket.reused),
+        "taken": ticket.taken,
+        "used": list(ticket.used),
+        "begun": ticket.begun,
+        "given_up": ticket.given_up,
     }
 
 

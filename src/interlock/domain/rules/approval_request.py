@@ -12,6 +12,7 @@ from interlock.domain.values.approvals import (
     Kind,
     MergePayload,
     Payload,
+    ReviewPayload,
     ScriptPayload,
     SpawnPayload,
     StepPayload,
@@ -31,6 +32,7 @@ KIND: dict[type[Payload], Kind] = {
     MergePayload: "merge",
     TracksPayload: "tracks",
     UnknownPayload: "unknown",
+    ReviewPayload: "review",
 }
 
 
@@ -47,6 +49,7 @@ def request(
     deadline: str | None = None,
     allowed_by: str = "",
     again_of: str = "",
+    asked_by: str = "",
     earlier: int = 0,
 ) -> ApprovalRequested:
     """The request with the next free id. `earlier` counts the requests of the same batch that come before it.
@@ -67,6 +70,7 @@ def request(
         discussion=discussion,
         allowed_by=allowed_by,
         again=_again(state.approval(again_of), payload) if again_of else None,
+        asked_by=asked_by,
     )
 
 
@@ -86,6 +90,7 @@ def request_for_attempt(
     deadline: str | None = None,
     allowed_by: str = "",
     again_of: str = "",
+    asked_by: str = "",
     earlier: int = 0,
 ) -> ApprovalRequested:
     """A request by the worker of the ticket's current attempt."""
@@ -99,5 +104,6 @@ def request_for_attempt(
         deadline=deadline,
         allowed_by=allowed_by,
         again_of=again_of,
+        asked_by=asked_by,
         earlier=earlier,
     )

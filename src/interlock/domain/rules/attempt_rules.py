@@ -9,9 +9,11 @@ from interlock.domain.checks import test_tampering
 from interlock.domain.checks.gate_messages import packages_question
 from interlock.domain.checks.gate_outcome import gate_outcome
 from interlock.domain.messages.commands.attempt_commands import (
+    AskReview,
     AskScript,
     AskWorker,
     AttemptCommand,
+    BeginTool,
     FailWork,
     FinishMerge,
     FinishTool,
@@ -19,13 +21,17 @@ from interlock.domain.messages.commands.attempt_commands import (
     RedoAttempt,
     ReportGate,
     StartSession,
+    SubmitParts,
     SubmitWork,
 )
 from interlock.domain.messages.events.attempt_events import (
+    AttemptLost,
     AttemptResumed,
     AttemptReturned,
     GateFinished,
+    PartsTaken,
     SessionStarted,
+    ToolBegun,
     ToolFinished,
     TurnFinished,
     WorkSubmitted,
@@ -38,7 +44,7 @@ from interlock.domain.values.approvals import (
     GatePayload,
 )
 from interlock.domain.values.gates import NewPackages, gate_id, limits
-from interlock.domain.values.tickets import Merging, Stage, Ticket, Verifying, Working
+from interlock.domain.values.tickets import Merging, Reviewing, Stage, Ticket, Verifying, Working
 from interlock.errors import Rejected
 
 UNCHANGED = (
@@ -53,6 +59,10 @@ def decide(state: State, command: AttemptCommand) -> Events:
             return submit_work(state, command)
         case ReportGate():
             return report_gate(state, command)
+        case AskReview():
+            return ask_review(state, command)
+        case SubmitParts():
+            return submit_parts(state, command)
         case FinishMerge():
             return finish_merge(state, command)
         case AskScript():
@@ -63,6 +73,8 @@ def decide(state: State, command: AttemptCommand) -> Events:
             return start_session(state, command)
         case FinishTurn():
             return finish_turn(state, command)
+        case BeginTool():
+            return begin_tool(state, command)
         case FinishTool():
             return finish_tool(state, command)
         case FailWork():
@@ -81,7 +93,7 @@ def submit_work(state: State, command: SubmitWork) -> Events:
     if command.saved is None:
         return (TicketCompleted(*name, command.attempt, unverified=True, result=command.summary or None),)
     submitted = WorkSubmitted(*name, command.attempt, command.saved, command.summary)
-    if command.saved.empty and ticket.spec.assigned_to == "tier3-worker" and not ticket.spec.returns:
+    if command.saved.empty and ticket.spec.changes_files and not ticket.spec.returns:
         return (submitted, _ask_unchanged(state, ticket, command))
     changed = tuple(file for file in command.tampered if file not in ticket.accepted)
     if not changed:
@@ -187,6 +199,21 @@ def _gate_failed(state: State, ticket: Ticket, stage: Verifying, command: Report
             assert_never(outcome.action)
 
 
+def ask_review(state: State, command: AskReview) -> Events:
+    ticket = _ticket_at(state, command, Reviewing)
+    stage, payload = ticket.stage, command.payload
+    if not isinstance(stage, Reviewing) or stage.approval or stage.parts or stage.saved.commit != payload.commit:
+        raise Rejected(f"the review of ticket {ticket.name!r} is already requested")
+    return (request_for_attempt(state, ticket, payload, "its work is finished and waits to be merged"),)
+
+
+def submit_parts(state: State, command: SubmitParts) -> Events:
+    ticket = _ticket_at(state, command, Reviewing)
+    if not isinstance(ticket.stage, Reviewing) or not ticket.stage.parts:
+        raise Rejected(f"no parts of the work on ticket {ticket.name!r} are to be taken")
+    return (PartsTaken(ticket.track, ticket.id, command.attempt, command.saved),)
+
+
 def finish_merge(state: State, command: FinishMerge) -> Events:
     ticket = _ticket_at(state, command, Merging)
     unverified = isinstance(ticket.stage, Merging) and ticket.stage.unverified
@@ -207,13 +234,15 @@ def ask_script(state: State, command: AskScript) -> Events:
         deadline=command.deadline,
         allowed_by=command.allowed_by,
         again_of=command.again_of,
+        asked_by=command.asked_by,
     )
     return (asked,)
 
 
 def ask_worker(state: State, command: AskWorker) -> Events:
     ticket = _ticket_at(state, command, Working)
-    return (request_for_attempt(state, ticket, command.payload, command.why, again_of=command.again_of),)
+    again_of, rule = command.again_of, command.asked_by
+    return (request_for_attempt(state, ticket, command.payload, command.why, again_of=again_of, asked_by=rule),)
 
 
 def start_session(state: State, command: StartSession) -> Events:
@@ -237,14 +266,23 @@ def finish_turn(state: State, command: FinishTurn) -> Events:
     )
 
 
+def begin_tool(state: State, command: BeginTool) -> Events:
+    ticket = _ticket_at(state, command, Working)
+    return (ToolBegun(ticket.track, ticket.id, command.attempt, command.call, command.tool, command.what, command.by),)
+
+
 def finish_tool(state: State, command: FinishTool) -> Events:
     ticket = _ticket_at(state, command, Working)
     name = (ticket.track, ticket.id, command.attempt)
-    return (ToolFinished(*name, command.message, command.tool, command.failed, command.by, command.refused),)
+    return (
+        ToolFinished(
+            *name, command.message, command.tool, command.failed, command.by, command.refused, command.replayed
+        ),
+    )
 
 
 def fail_work(state: State, command: FailWork) -> Events:
-    ticket = _ticket_at(state, command, Working, Verifying, Merging)
+    ticket = _ticket_at(state, command, Working, Verifying, Reviewing, Merging)
     failed = not command.budget and command.unsaved is None
     about = (command.reason, command.budget, failed, command.unsaved, command.output)
     return (TicketBlocked(ticket.track, ticket.id, *about),)
@@ -252,6 +290,8 @@ def fail_work(state: State, command: FailWork) -> Events:
 
 def redo_attempt(state: State, command: RedoAttempt) -> Events:
     ticket = _ticket_at(state, command, Working, Verifying, Merging)
+    if command.lost:
+        return (AttemptLost(ticket.track, ticket.id, command.attempt, command.why),)
     return (AttemptReturned(ticket.track, ticket.id, command.attempt, command.why),)
 
 

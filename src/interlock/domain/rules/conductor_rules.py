@@ -53,7 +53,15 @@ def start_conductor(command: StartConductor) -> Events:
     deadline = command.deadline_s or None
     return (
         ConductorStarted(
-            command.workers, command.auto_queue, command.approve_all, gates, deadline, command.caps, command.focus
+            command.workers,
+            command.auto_queue,
+            command.approve_all,
+            gates,
+            deadline,
+            command.caps,
+            command.focus,
+            command.autonomy,
+            command.contained,
         ),
     )
 
@@ -69,7 +77,10 @@ def stop_conductor(state: State, reason: str) -> Events:
                 continue
             for name in track.order:
                 ticket = track.tickets[name]
-                if isinstance(ticket.stage, Working):
+                if isinstance(ticket.stage, Working) and ticket.begun:
+                    lost.append(_cut_off(state, ticket, requested))
+                    requested += 1
+                elif isinstance(ticket.stage, Working):
                     lost.append(AttemptLost(track_id, name, ticket.attempts, reason))
                 elif isinstance(ticket.stage, Verifying):
                     lost.append(_interrupted(state, ticket, ticket.stage, requested))
@@ -89,6 +100,16 @@ def _interrupted(state: State, ticket: Ticket, stage: Verifying, earlier: int) -
         f"run the gate of {ticket.id}, with network: {gate.command}",
         "Whether it was run to its end is not known. retry runs it (again), skip goes on without it (unverified),"
         " abort blocks the ticket.",
+    )
+    return request_for_attempt(state, ticket, payload, discussion_rules.INTERRUPTED, earlier=earlier)
+
+
+def _cut_off(state: State, ticket: Ticket, earlier: int) -> ApprovalRequested:
+    """A call beyond the worktree may have taken effect, so a person decides. The conversation continues after it."""
+    payload = UnknownPayload(
+        ticket.begun,
+        "Whether it happened is not known. retry does it (again), skip goes on and tells the model that it is not"
+        " known, abort blocks the ticket.",
     )
     return request_for_attempt(state, ticket, payload, discussion_rules.INTERRUPTED, earlier=earlier)
 
@@ -133,6 +154,6 @@ def usable_approvals(state: State) -> tuple[Approval, ...]:
     for track_id in state.track_order:
         for ticket in state.tracks[track_id].tickets.values():
             used.update(grant.approval for grant in (ticket.grant, ticket.spawn) if grant is not None)
-            used.update(ticket.carried)
+            used.update((*ticket.carried, *ticket.used))
     used.update(talk.grant.approval for talk in state.discussions.values() if talk.grant is not None)
     return tuple(state.approvals[name] for name in sorted(used & set(state.approvals), key=approval_number))

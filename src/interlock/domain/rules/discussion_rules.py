@@ -128,9 +128,10 @@ def ask_interrupted(state: State, earlier: int = 0) -> Events:
 def _question(state: State, stage: Doing) -> UnknownPayload:
     asked = state.approvals[stage.grant.approval].payload
     what = asked.title if isinstance(asked, ToolPayload) else "run a script"
+    look = "" if isinstance(asked, ToolPayload) and asked.hosts else "Look at your files, then: "
     return UnknownPayload(
         what,
-        f"Whether it happened is not known ({stage.grant.approval}). Look at your files, then: retry does it (again),"
+        f"Whether it happened is not known ({stage.grant.approval}). {look}retry does it (again),"
         " skip goes on and tells the model that it is not known, abort ends the turn.",
     )
 

@@ -71,6 +71,6 @@ def finish_landing(state: State, command: FinishLanding) -> Events:
 
 def fail_landing(state: State, command: FailLanding) -> Events:
     track = state.track(command.track)
-    if track.landing is None or track.landing.state != "started":
+    if track.landing is None or track.landing.state not in ("started", "parts", "changes"):
         raise Rejected(f"track {track.id!r} is not being landed")
     return (LandingFailed(track.id, command.reason),)

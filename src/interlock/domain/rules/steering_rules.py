@@ -1,17 +1,28 @@
-"""Rules for notes: the user's text to a running worker or discussion, added before its next model call.
+"""Rules for notes and for autonomy.
 
+A note is the user's text to a running worker or discussion, added before its next model call.
 A note is recorded at once. A ticket keeps its notes, so a new attempt gets all of them again, also after a crash.
 """
 
 from typing import assert_never
 
-from interlock.domain.messages.commands.steering_commands import Hear, SteeringCommand, Tell
+from interlock.domain.messages.commands.steering_commands import Hear, SetAutonomy, SteeringCommand, Tell
 from interlock.domain.messages.events.event import Events
-from interlock.domain.messages.events.steering_events import Heard, Told
+from interlock.domain.messages.events.steering_events import AutonomySet, Heard, Told
 from interlock.domain.state.state import State
 from interlock.domain.values.discussions import Quiet
 from interlock.domain.values.model_calls import CallOwner
-from interlock.domain.values.tickets import Asking, Escalated, Merging, Queued, Ticket, Todo, Verifying, Working
+from interlock.domain.values.tickets import (
+    Asking,
+    Escalated,
+    Merging,
+    Queued,
+    Reviewing,
+    Ticket,
+    Todo,
+    Verifying,
+    Working,
+)
 from interlock.errors import Rejected
 
 MOST_BYTES = 4_000
@@ -24,6 +35,8 @@ def decide(state: State, command: SteeringCommand) -> Events:
             return tell(state, command)
         case Hear():
             return hear(state, command)
+        case SetAutonomy():
+            return set_autonomy(state, command)
         case _:
             assert_never(command)
 
@@ -58,6 +71,14 @@ def hear(state: State, command: Hear) -> Events:
     return (Heard(party, command.message),)
 
 
+def set_autonomy(state: State, command: SetAutonomy) -> Events:
+    if command.ticket:
+        state.ticket(command.track, command.ticket)
+    elif command.track:
+        state.track(command.track)
+    return (AutonomySet(command.level, command.track, command.ticket),)
+
+
 def undelivered_notes(state: State, party: CallOwner) -> tuple[str, ...]:
     """The notes that are not part of the party's conversation yet, oldest first."""
     if party.ticket:
@@ -81,6 +102,11 @@ def _check_stage(ticket: Ticket) -> None:
             return
         case Todo():
             raise Rejected(f"ticket {ticket.name!r} has not started: edit it instead (interlock tickets edit)")
+        case Reviewing():
+            raise Rejected(
+                f"the work on ticket {ticket.name!r} waits for your review: request changes there"
+                " (interlock approvals answer ID changes --message TEXT)"
+            )
         case Verifying() | Merging():
             raise Rejected(f"the work on ticket {ticket.name!r} is submitted and being verified: it takes no notes now")
         case _:

@@ -34,7 +34,16 @@ from interlock.domain.state.state import State
 from interlock.domain.state.tracks import Track
 from interlock.domain.values.gates import Gate
 from interlock.domain.values.ids import check_id
-from interlock.domain.values.tickets import TERMINAL, Blocked, Merging, Ticket, TicketSpec
+from interlock.domain.values.tickets import (
+    AGENTS,
+    ROLES,
+    TERMINAL,
+    Blocked,
+    Merging,
+    Ticket,
+    TicketSpec,
+    is_assignee,
+)
 from interlock.errors import Rejected
 
 TICKETS_PER_EVENT = 1_000
@@ -189,6 +198,9 @@ def check_specs(specs: tuple[TicketSpec, ...]) -> tuple[TicketSpec, ...]:
 
 def check_spec(spec: TicketSpec) -> TicketSpec:
     """The spec without repeated dependencies. Raises Rejected if it is not consistent in itself."""
+    if spec.assigned_to not in ROLES and not is_assignee(spec.assigned_to):
+        known = ", ".join((*ROLES, *AGENTS))
+        raise Rejected(f"ticket {spec.id!r}: 'assigned_to' is one of {known} or agent:NAME, not {spec.assigned_to!r}")
     if spec.assigned_to == "shell" and not (spec.script and spec.script.strip()):
         raise Rejected(f"ticket {spec.id!r} is assigned to 'shell' and needs a 'script'")
     if spec.assigned_to != "shell" and spec.script is not None:

@@ -1,19 +1,22 @@
 """The whole state, immutable: `decide` reads it, `evolve` makes it, views show it."""
 
 from difflib import get_close_matches
+from typing import Literal
 
 from immutables import Map
 from msgspec import UNSET, Struct, UnsetType
 
 from interlock.domain.state.tracks import Track
 from interlock.domain.values.approvals import Approval
+from interlock.domain.values.autonomy import Autonomy
 from interlock.domain.values.budgets import Caps, Ledger, Usage
 from interlock.domain.values.discussions import Discussion
 from interlock.domain.values.epics import Epic
 from interlock.domain.values.gates import GateDefaults
 from interlock.domain.values.model_calls import OpenCall
+from interlock.domain.values.runs.passes import Pass
 from interlock.domain.values.test_history import History
-from interlock.domain.values.tickets import Asking, Escalated, Ticket, Todo
+from interlock.domain.values.tickets import Asking, Escalated, Reviewing, Ticket, Todo
 from interlock.errors import NotFound
 
 
@@ -29,6 +32,9 @@ class ConductorState(Struct, frozen=True):
     caps: Caps = Caps()
     focus: tuple[str, ...] | None = None  # only these tracks run; None means all
     focus_epics: tuple[str, ...] | UnsetType = UNSET  # with a focus: the tracks of these epics run, too
+    autonomy: Autonomy | UnsetType = UNSET  # the setting; unset means `ask`, and before 0.9
+    contained: Literal[True] | UnsetType = UNSET  # commands run in a sandbox
+    levels: tuple[tuple[str, Autonomy], ...] | UnsetType = UNSET  # what a person chose, by track; "" is the project
 
     def runs_track(self, track: Track) -> bool:
         return self.on and (self.focus is None or track.id in self.focus or track.epic in self.epics_in_focus)
@@ -57,6 +63,7 @@ class State(Struct, frozen=True):
     epics: Map[str, Epic] = Map()
     discussions: Map[str, Discussion] = Map()
     tests: History = History()
+    passes: tuple[Pass, ...] = ()  # of gates, newest first
 
     def track(self, track_id: str) -> Track:
         track = self.tracks.get(track_id)
@@ -107,6 +114,8 @@ class State(Struct, frozen=True):
         """The open approval that this ticket waits for."""
         match self.ticket(track, ticket).stage:
             case Todo(asked=str(approval_id)) | Asking(approval=approval_id) | Escalated(approval=approval_id):
+                return self.approvals[approval_id]
+            case Reviewing(approval=approval_id) if approval_id:
                 return self.approvals[approval_id]
             case _:
                 return None

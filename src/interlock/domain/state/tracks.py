@@ -3,7 +3,7 @@
 from typing import Literal
 
 from immutables import Map
-from msgspec import Struct
+from msgspec import UNSET, Struct, UnsetType
 
 from interlock.domain.state.schedule import Schedule, current
 from interlock.domain.values.gates import Blob
@@ -26,8 +26,9 @@ class TrackLanding(Struct, frozen=True):
     branch: str
     before: str
     after: str
-    state: Literal["asked", "started", "landed", "failed"]
+    state: Literal["asked", "started", "landed", "failed", "parts", "changes"]
     detail: str = ""
+    parts: tuple[int, ...] | UnsetType = UNSET  # in the state `parts`: those that a person accepted
 
 
 class Track(Struct, frozen=True, kw_only=True):
@@ -50,6 +51,14 @@ class Track(Struct, frozen=True, kw_only=True):
     @property
     def total(self) -> int:
         return len(self.order)
+
+    @property
+    def is_asked_again(self) -> bool:
+        """Whether its landing was answered with parts, or with changes that are made now, and must be asked again."""
+        landing = self.landing
+        if landing is None:
+            return False
+        return landing.state == "parts" or (landing.state == "changes" and self.status == "done")
 
     def executable(self) -> tuple[Ticket, ...]:
         """Todo tickets with every dependency completed, in order."""

@@ -8,13 +8,17 @@ from msgspec.json import Encoder
 from msgspec.structs import replace
 
 from interlock.domain.values.epics import TrackPlan
-from interlock.domain.values.gates import Blob
+from interlock.domain.values.gates import Blob, Reused
+from interlock.domain.values.runs.effects import ScriptEffect
 
-Kind = Literal["script", "tool", "step", "spawn", "ask", "tracks", "gate", "merge", "unknown"]
-Decision = Literal["approve", "reject", "abort", "retry", "skip"]
+Kind = Literal["script", "tool", "step", "spawn", "ask", "tracks", "gate", "merge", "unknown", "review"]
+Decision = Literal["approve", "reject", "abort", "retry", "skip", "changes"]
 
 NEVER_AUTOMATIC: frozenset[Kind] = frozenset({"gate", "unknown"})
 """Kinds that `--approve all` leaves to a person."""
+
+BY_ID_ONLY: frozenset[Kind] = frozenset({"merge", "review"})
+"""Kinds that a selection of many leaves out: a diff is answered by someone who named it."""
 
 _exact = Encoder(order="deterministic")
 
@@ -29,6 +33,7 @@ class ScriptPayload(Struct, frozen=True, gc=False, tag="script"):
     network: bool = False
     call: str = ""  # the worker's tool call that runs it, if any
     services: tuple[str, ...] | UnsetType = UNSET  # started beside it, one line each; unset without any, before 0.8
+    effect: ScriptEffect | UnsetType = UNSET  # on the user's own files; unset in a worktree, and before 0.9
 
 
 class ToolPayload(Struct, frozen=True, gc=False, tag="tool"):
@@ -44,6 +49,7 @@ class ToolPayload(Struct, frozen=True, gc=False, tag="tool"):
     directory: str
     diff_blob: Blob | None = None
     arguments_blob: Blob | UnsetType = UNSET  # the whole arguments, if they are cut; unset before 0.7
+    hosts: tuple[str, ...] | UnsetType = UNSET  # that the call contacts; unset without any, and before 0.10
 
     @property
     def whole_arguments(self) -> Blob | None:
@@ -59,6 +65,8 @@ class SpawnPayload(Struct, frozen=True, gc=False, tag="spawn"):
     prompt: str
     context: str  # only its beginning if context_blob holds the whole
     context_blob: Blob | None = None
+    terms: tuple[str, ...] | UnsetType = UNSET  # of a CLI agent: program, network, login; unset before 0.10
+    unsupervised: Literal[True] | UnsetType = UNSET  # the agent asks nothing: only a person can allow it
 
 
 class StepPayload(Struct, frozen=True, gc=False, tag="step"):
@@ -94,6 +102,35 @@ class GateOnTree(Struct, frozen=True, gc=False):
     ticket: str
     gate: str
     status: str  # of the gate's result, or `judged`: criteria count for the ticket's own change
+    reused: Reused | UnsetType = UNSET  # it did not run again: the run that its pass rests on
+    duration_ms: int | UnsetType = UNSET  # of its own run
+
+
+class ReviewFile(Struct, frozen=True, gc=False):
+    """A file of a diff under review, with the reasons to look at it first."""
+
+    path: str
+    added: int  # lines
+    removed: int
+    risks: tuple[str, ...] = ()
+    folded: bool = False  # generated or binary: shown folded
+    first: int = 0  # the number of its first part in the diff
+    parts: int = 0  # its hunks, or 1 for a file without any
+
+
+class LandedTicket(Struct, frozen=True, gc=False, omit_defaults=True):
+    """A ticket of a landing: its own diff and the evidence for it."""
+
+    id: str
+    title: str
+    commit: str
+    files: tuple[ReviewFile, ...] = ()
+    diff: Blob | None = None
+    unverified: bool = False
+    reviewed: bool = False  # a person accepted its diff
+    ran: int = 0  # actions that ran without a question
+    summary: str = ""  # the worker's own words
+    cost: str = ""
 
 
 class MergePayload(Struct, frozen=True, gc=False, tag="merge"):
@@ -108,6 +145,41 @@ class MergePayload(Struct, frozen=True, gc=False, tag="merge"):
     gates: tuple[GateOnTree, ...] | UnsetType = UNSET
     unverified: str | UnsetType = UNSET  # why the tree does not count as verified; empty if it does
     left_out: tuple[str, ...] | UnsetType = UNSET  # tickets of the track that are not completed, and why
+    parts: int | UnsetType = UNSET  # of the diff; 0: it is cut, so that none can be chosen. Unset before 0.9, as below
+    files: tuple[ReviewFile, ...] | UnsetType = UNSET  # those with risks first
+    tickets: tuple[LandedTicket, ...] | UnsetType = UNSET
+    since: str | UnsetType = UNSET  # the commit of the last round, if changes were requested
+    since_diff: str | UnsetType = UNSET
+    since_blob: Blob | UnsetType = UNSET
+
+
+class ReviewPayload(Struct, frozen=True, gc=False, tag="review"):
+    """The finished work of a ticket: the exact diff that its gates passed on."""
+
+    base: str
+    commit: str
+    tree: str
+    diff: str
+    diff_blob: Blob | None = None
+    files: tuple[ReviewFile, ...] = ()  # those with risks first
+    gates: tuple[GateOnTree, ...] = ()
+    unverified: str = ""  # why the tree does not count as verified; empty if it does
+    ran: tuple[str, ...] = ()  # what ran without a question, one line each
+    summary: str = ""  # the worker's own words
+    cost: str = ""  # of the ticket's model calls
+    round: int = 1
+    since: str = ""  # the commit of the last round, if changes were requested
+    since_diff: str = ""  # what changed since then
+    since_blob: Blob | None = None
+    parts: int = 0  # of the diff, which can be accepted one by one; 0: the diff is cut
+
+
+class Comment(Struct, frozen=True, gc=False, omit_defaults=True):
+    """A reviewer's comment on a file, or on a line of its new content."""
+
+    file: str
+    text: str
+    line: int = 0  # 0: the whole file
 
 
 class TracksPayload(Struct, frozen=True, gc=False, tag="tracks"):
@@ -134,6 +206,7 @@ Payload = (
     | MergePayload
     | TracksPayload
     | UnknownPayload
+    | ReviewPayload
 )
 
 
@@ -167,6 +240,8 @@ class Answered(Struct, frozen=True, gc=False, tag="answered"):
     digest: str = ""
     hunks: tuple[int, ...] | None = None
     edited_context: str | None = None
+    comments: tuple[Comment, ...] | UnsetType = UNSET  # of a review; unset without any, and before 0.9
+    together: str | UnsetType = UNSET  # the root of the set that was answered at once; unset alone, and before 0.9
 
 
 class Withdrawn(Struct, frozen=True, gc=False, tag="withdrawn"):
@@ -187,6 +262,7 @@ class Approval(Struct, frozen=True, gc=False, kw_only=True):
     deadline: str | None = None
     discussion: str = ""
     again: Again | UnsetType = UNSET  # unset before 0.7, and for a first question
+    asked_by: str | UnsetType = UNSET  # the rule that wants a person's answer; unset without one, and before 0.9
     state: Pending | Answered | Withdrawn = Pending()
 
 
@@ -198,9 +274,26 @@ ALLOWED: dict[Kind, tuple[Decision, ...]] = {
     "ask": ("approve", "reject"),
     "tracks": ("approve", "reject"),
     "gate": ("retry", "skip", "abort"),
-    "merge": ("approve", "reject"),
+    "merge": ("approve", "changes", "reject"),
     "unknown": ("retry", "skip", "abort"),
+    "review": ("approve", "changes", "reject", "abort"),
 }
+
+
+def only_a_person(payload: Payload) -> bool:
+    """Whether no rule, level of autonomy or option answers this, whatever its kind."""
+    return isinstance(payload, SpawnPayload) and payload.unsupervised is True
+
+
+def count_choices(payload: Payload) -> int:
+    """How many hunks, or parts of a diff, can be accepted one by one."""
+    match payload:
+        case ToolPayload(hunks=hunks):
+            return hunks
+        case ReviewPayload(parts=parts) | MergePayload(parts=int(parts)):
+            return parts
+        case _:
+            return 0
 
 
 def digest(payload: Payload) -> str:
@@ -211,7 +304,7 @@ def digest(payload: Payload) -> str:
 def with_edit(payload: ScriptPayload | ToolPayload | SpawnPayload, text: str) -> Payload:
     """The payload with a person's edit in the place of the script, the arguments or the prompt."""
     if isinstance(payload, ScriptPayload):
-        return replace(payload, script=text)
+        return replace(payload, script=text, effect=UNSET)  # the effect of another script is not known yet
     if isinstance(payload, SpawnPayload):
         return replace(payload, prompt=text)
     return replace(payload, arguments=text, arguments_blob=UNSET)

@@ -27,6 +27,7 @@ class Gate(Struct, frozen=True, gc=False, omit_defaults=True):
     network: bool = False  # its effects may last: after a crash a person decides whether it runs again
     judges: tuple[str, ...] = ()  # patterns of files that decide its result: a worker that changes one stops
     stdin: Literal["answer"] | None = None  # the worker's last answer; otherwise it is empty
+    flaky: bool = False  # its result depends on more than its inputs: a pass is never reused
 
     @property
     def shown(self) -> str:
@@ -65,6 +66,24 @@ class NewPackages(Struct, frozen=True, gc=False):
     commands: tuple[str, ...]  # that install them, with network
 
 
+class GateInputs(Struct, frozen=True, gc=False):
+    """What a run depended on, as two digests: a pass counts again only where both are the same."""
+
+    run: str  # the tree and its extra files, the command, its environment, the sandbox, the system
+    tools: str  # the state of every file outside the worktree that the command could read
+
+
+class Reused(Struct, frozen=True, gc=False):
+    """The recorded run that a pass rests on."""
+
+    track: str
+    ticket: str
+    attempt: int
+    version: int  # of the journal
+    at: str
+    duration_ms: int
+
+
 class GateResult(Struct, frozen=True, gc=False, kw_only=True):
     """One run of one gate. Passed only if it exited normally with 0."""
 
@@ -79,6 +98,8 @@ class GateResult(Struct, frozen=True, gc=False, kw_only=True):
     stderr_blob: Blob | None = None
     tools: tuple[str, ...] | UnsetType = UNSET  # interpreters and their versions, and the user's where they differ
     packages: "NewPackages | UnsetType" = UNSET  # not run: a person must first accept their installation
+    inputs: GateInputs | UnsetType = UNSET  # of a pass that may be reused
+    reused: Reused | UnsetType = UNSET  # not run: an earlier run with the same inputs passed
 
     @property
     def passed(self) -> bool:

@@ -1,12 +1,23 @@
 """A ticket: its specification (TicketSpec), its stage (Stage), and its record (Ticket)."""
 
-from typing import Literal
+import re
+from typing import Literal, get_args
 
 from msgspec import UNSET, Struct, UnsetType
 
-from interlock.domain.values.gates import Blob, Gate, GateResult
+from interlock.domain.values.autonomy import Autonomy
+from interlock.domain.values.gates import Blob, Gate, GateResult, Reused
 
 Role = Literal["tier3-worker", "tier4-qa", "shell"]
+ROLES: tuple[str, ...] = get_args(Role)
+AGENTS = ("claude", "codex", "gemini", "opencode", "qwen", "goose", "copilot", "aider")
+"""CLI agents that can be named as they are; another one is `agent:NAME`."""
+
+AGENT = "agent:"
+_AGENT_NAME = re.compile(r"[a-z][a-z0-9_-]{0,31}")
+
+Assignee = str
+"""A role, the name of a known CLI agent, or `agent:NAME`."""
 Priority = Literal["high", "medium", "low"]
 Status = Literal["todo", "in_progress", "completed", "blocked", "cancelled"]
 
@@ -18,7 +29,7 @@ class TicketSpec(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True
 
     id: str
     description: str = ""
-    assigned_to: Role = "tier3-worker"
+    assigned_to: Assignee = "tier3-worker"
     target_file: str | None = None
     context_requirements: tuple[str, ...] = ()
     depends_on: tuple[str, ...] = ()
@@ -29,6 +40,22 @@ class TicketSpec(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True
     model_override: str | None = None
     with_answers: bool = False  # its worker gets the results of the tickets it depends on
     returns: bool = False  # after a failed gate without `loop` a person decides whether it tries again
+
+    @property
+    def agent(self) -> str:
+        """The CLI agent that works on it; empty for a role."""
+        return "" if self.assigned_to in ROLES else self.assigned_to.removeprefix(AGENT)
+
+    @property
+    def changes_files(self) -> bool:
+        """Whether a worker makes a change that is verified and merged."""
+        return self.assigned_to not in ("tier4-qa", "shell")
+
+
+def is_assignee(name: str) -> bool:
+    if name in ROLES or name in AGENTS:
+        return True
+    return name.startswith(AGENT) and _AGENT_NAME.fullmatch(name.removeprefix(AGENT)) is not None
 
 
 class Saved(Struct, frozen=True, gc=False):
@@ -47,6 +74,13 @@ class Grant(Struct, frozen=True, gc=False):
     digest: str
     edited: str | None = None
     context: str | None = None  # the edited context, if a person edited it
+
+
+class ReusedGate(Struct, frozen=True, gc=False):
+    """A gate of the ticket that did not run, and the run that its pass rests on."""
+
+    gate: int  # from 0
+    source: Reused
 
 
 # The stages of a ticket. Only Working and Verifying occupy a worker.
@@ -86,6 +120,7 @@ class Verifying(Struct, frozen=True, gc=False, tag="verifying", omit_defaults=Tr
     previous_results: tuple[GateResult, ...] = ()
     skipped: bool = False  # a person skipped an earlier gate
     tried: Tried | None = None  # the gate at which the earlier submission failed
+    took: tuple[int, ...] = ()  # milliseconds of each gate before this one; -1 if a person skipped it
 
 
 class Escalated(Struct, frozen=True, gc=False, tag="escalated"):
@@ -104,6 +139,16 @@ class Merging(Struct, frozen=True, gc=False, tag="merging"):
     unverified: bool
 
 
+class Reviewing(Struct, frozen=True, gc=False, tag="reviewing", omit_defaults=True):
+    """Verified, not merged: a person reviews the diff. Without an approval the review is still to be requested."""
+
+    saved: Saved
+    unverified: bool
+    approval: str = ""
+    parts: tuple[int, ...] = ()  # accepted parts of the diff: a commit with only these is to be made
+    took: tuple[int, ...] = ()  # milliseconds of each gate; -1 if a person skipped it
+
+
 class Completed(Struct, frozen=True, gc=False, tag="completed"):
     commit: str | None = None
 
@@ -118,7 +163,7 @@ class Cancelled(Struct, frozen=True, gc=False, tag="cancelled"):
     reason: str
 
 
-Stage = Todo | Working | Asking | Verifying | Escalated | Queued | Merging | Completed | Blocked | Cancelled
+Stage = Todo | Working | Asking | Verifying | Escalated | Queued | Reviewing | Merging | Completed | Blocked | Cancelled
 
 
 class Ticket(
@@ -145,11 +190,20 @@ class Ticket(
     session: tuple[Blob, ...] = ()  # the messages of this attempt's conversation
     failures: int = 0  # failures that make the model ladder choose a stronger model
     carried: tuple[str, ...] = ()  # answered approvals of calls that a crash cut off; they count for the same call
+    used: tuple[str, ...] = ()  # answers that this attempt has used; they are carried if it is lost
     notes: tuple[str, ...] = ()  # the user's notes to its workers; every new conversation gets all of them
     delivered: int = 0  # how many of them this conversation has
     accepted: tuple[str, ...] = ()  # changes to test files that a person accepted
     packages: str = ""  # the key of the installation that a person accepted
     unsaved: str | None = None  # the summary of finished work that could not be saved yet; it is only in its folder
+    autonomy: Autonomy | None = None  # what a person chose for this ticket
+    unseen: tuple[str, ...] = ()  # approvals that its autonomy answered, since the attempt or the last review began
+    reviewed: str = ""  # the commit about which changes were requested last
+    rounds: int = 0  # reviews of this ticket so far
+    reused: tuple[ReusedGate, ...] = ()  # gates of this attempt that passed without a run of their own
+    begun: str = ""  # what a call beyond the worktree is doing, until its result is recorded
+    given_up: str = ""  # such a call that a crash cut off, and that a person decided not to repeat
+    taken: str = ""  # the commit with the parts that a person accepted: it needs no other review
 
     @property
     def id(self) -> str:
@@ -163,6 +217,10 @@ class Ticket(
     def status(self) -> Status:
         return STATUS[type(self.stage)]
 
+    def rests_on(self, gate: int) -> Reused | UnsetType:
+        """The recorded run that this gate's pass rests on, if the gate did not run itself."""
+        return next((one.source for one in self.reused if one.gate == gate), UNSET)
+
     @property
     def blocked_reason(self) -> str | None:
         return self.stage.reason if isinstance(self.stage, Blocked) else None
@@ -175,6 +233,7 @@ STATUS: dict[type[Stage], Status] = {
     Verifying: "in_progress",
     Escalated: "in_progress",
     Queued: "in_progress",
+    Reviewing: "in_progress",
     Merging: "in_progress",
     Completed: "completed",
     Blocked: "blocked",

@@ -8,7 +8,7 @@ from msgspec import Struct
 from interlock.domain.values.markdown import fenced
 from interlock.domain.values.model_calls import CallOwner
 from interlock.engine.models.calls import ModelCalls
-from interlock.engine.prompts.load import load_prompt
+from interlock.engine.prompts.load import NO_OWN, OwnPrompts
 from interlock.errors import Misconfigured, OverBudget, Unavailable
 from interlock.ports.model import Message, ModelRequest
 from interlock.views.imitation import noted
@@ -25,10 +25,10 @@ class RanScript(Struct, frozen=True):
     output: str
 
 
-async def analysed(calls: ModelCalls, party: CallOwner, key: str, ran: RanScript) -> str:
+async def analysed(calls: ModelCalls, party: CallOwner, key: str, ran: RanScript, prompts: OwnPrompts = NO_OWN) -> str:
     """The text that is appended to the script's result."""
     report = report_of(ran)
-    system = load_prompt("tier4_analysis")
+    system = prompts.system("tier4_analysis")
     request = ModelRequest(TIER, party.ticket or None, None, system, (Message("user", report),), ())
     try:
         reply = await calls.consult(party, key, request)

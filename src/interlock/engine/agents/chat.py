@@ -4,6 +4,8 @@ A model call is disposable. A change to the user's files is lasting: it is recor
 the process dies in between, a person decides what to do.
 """
 
+from collections.abc import Awaitable, Callable
+from hashlib import sha256
 from typing import Any
 
 import msgspec
@@ -18,36 +20,42 @@ from interlock.domain.messages.commands.discussion_commands import (
     FinishDiscussionTool,
     ReplyInDiscussion,
     Say,
+    StopTurn,
 )
 from interlock.domain.messages.commands.steering_commands import Hear
+from interlock.domain.messages.envelopes import SYSTEM
 from interlock.domain.rules.steering_rules import undelivered_notes
 from interlock.domain.values.approvals import Answered, Approval, ScriptPayload, ToolPayload
-from interlock.domain.values.discussions import Discussion
+from interlock.domain.values.discussions import Discussion, Thinking, Waiting
 from interlock.domain.values.gates import Blob
 from interlock.domain.values.model_calls import CallOwner
+from interlock.domain.values.runs.effects import ScriptEffect
 from interlock.engine.agents.context import JournalAccess, Toolbox
-from interlock.engine.agents.conversation import unanswered
+from interlock.engine.agents.conversation import UNKNOWN, unanswered
 from interlock.engine.agents.dialogue import Answer, Dialogue, Question, Terms
-from interlock.engine.agents.permission import permission
 from interlock.engine.agents.shown_files import TrackedFiles
-from interlock.engine.agents.tool_payload import tool_payload
+from interlock.engine.agents.tool_calls.permission import permission
+from interlock.engine.agents.tool_calls.tool_payload import tool_payload
+from interlock.engine.bench.workbench import Workbench
 from interlock.engine.blobs import KeptTexts
 from interlock.engine.models.calls import Booked, ModelCalls
-from interlock.engine.prompts.load import load_prompt
-from interlock.errors import OverBudget, Rejected, Unavailable
+from interlock.engine.prompts.load import NO_OWN, OwnPrompts
+from interlock.errors import JournalError, OverBudget, Rejected, Unavailable
 from interlock.identity.careful import is_below
+from interlock.ports.effects import Effects, FoundEffect
 from interlock.ports.model import Message, ToolCall
-from interlock.ports.tools import Preview, ToolOutcome, ToolPlace
+from interlock.ports.processes import Layer
+from interlock.ports.tools import Preview, ToolOutcome, ToolPlace, is_outside
 from interlock.ports.work import PolicyVerdict
 
 TIER = "Discussion"
 ROUNDS = 10
 MOST_TEXT = 400_000
+MOST_NAMED = 10
+PREVIEW_S = 60
+"""The longest that a script runs before anybody is asked; a longer one is asked about without its effect."""
 
-UNKNOWN = (
-    "The workbench stopped during this call, and it is unknown whether the call took effect. The human chose to"
-    " continue without repeating it: read the files before you rely on either outcome."
-)
+RESTARTED = "the workbench was restarted"
 
 
 class TurnInputs(Struct, frozen=True):
@@ -58,12 +66,20 @@ class TurnInputs(Struct, frozen=True):
     file_items: tuple[str, ...]
     disc_text: str
     base_dir: str
+    caller: str = ""  # an outside program that made the turn's only call; no model takes part then
 
 
 class Chat:
     def __init__(
-        self, calls: ModelCalls, toolbox: Toolbox, place: ToolPlace, journal: JournalAccess, rounds: int = ROUNDS
+        self,
+        calls: ModelCalls,
+        toolbox: Toolbox,
+        place: ToolPlace,
+        journal: JournalAccess,
+        rounds: int = ROUNDS,
+        prompts: OwnPrompts = NO_OWN,
     ) -> None:
+        self._prompts = prompts
         self._calls = calls
         self._rounds = rounds
         self._toolbox = toolbox
@@ -88,11 +104,13 @@ class Chat:
             CallOwner(discussion=discussion.id),
             f"Discussion: {discussion.id}",
             TIER,
-            load_prompt("discussion"),
+            redact(self._prompts.system("discussion")),
             place,
             tools.offered(changing=True),
             self._rounds,
             context=inputs.stable_md.strip(),
+            found=lambda messages: self._toolbox.found(messages, True),
+            replies=not inputs.caller,
         )
         tracked = TrackedFiles(tools, place, texts, (), redact)
         try:
@@ -134,6 +152,46 @@ async def say_command(texts: KeptTexts, discussion: Discussion, text: str, stabl
     )
 
 
+async def call_command(texts: KeptTexts, discussion: Discussion, caller: str, call: ToolCall) -> Say:
+    """Stores one call of an outside program as the message of a turn in which no model takes part."""
+    inputs = msgspec.json.encode(TurnInputs(call.name, "", (), "", "", caller)).decode()
+    return Say(
+        discussion.id,
+        await texts.message(Message("assistant", f"{call.name}, called by {caller}", (call,))),
+        Blob(await texts.keep(inputs), len(inputs.encode())),
+    )
+
+
+async def end_orphaned_calls(workbench: Workbench, texts: KeptTexts) -> None:
+    """After a restart: a call of an outside program is not continued, because that program waits no more.
+
+    A change that was under way stays a question for a person.
+    """
+    for discussion in workbench.state.discussions_in_order():
+        open_turn = isinstance(discussion.stage, Thinking | Waiting) and discussion.made_of
+        if open_turn and (caller := await _caller(texts, discussion)):
+            await workbench.submit(SYSTEM, StopTurn(discussion.id, f"{caller} is gone: {RESTARTED}"))
+
+
+async def _caller(texts: KeptTexts, discussion: Discussion) -> str:
+    """The program that made the turn's call; empty for a turn of a person, or if its inputs were removed."""
+    try:
+        return msgspec.json.decode(await texts.read(discussion.made_of[-1].sha256), type=TurnInputs).caller
+    except (OSError, JournalError, msgspec.MsgspecError):
+        return ""
+
+
+def preview_prefix(discussion: str, call: str = "") -> str:
+    """How the keys of a discussion's previews begin, or those of one call."""
+    return f"{discussion}-{sha256(call.encode()).hexdigest()[:12]}-" if call else f"{discussion}-"
+
+
+def preview_key(discussion: str, call: ToolCall, env: tuple[tuple[str, str], ...], root: str) -> str:
+    """Different for every script, environment and folder: a preview is never used for another one."""
+    exact = msgspec.json.encode((call.name, sorted(call.args.items()), env, root))
+    return preview_prefix(discussion, call.id) + sha256(exact).hexdigest()[:24]
+
+
 class _Host:
     """Implements `Host` for one turn."""
 
@@ -149,6 +207,8 @@ class _Host:
         self._send = journal.send
         self._state = journal.state
         self._toolbox = toolbox
+        self._found: dict[str, tuple[str, FoundEffect]] = {}  # by call: the key and what its script would change
+        self._edited: dict[str, tuple[str, ...]] = {}  # by call: the files that it edits
 
     async def keep_reply(self, message: Message, booked: Booked) -> None:
         kept, reply = await self._texts.message(message), booked.reply
@@ -158,6 +218,8 @@ class _Host:
         kept = await self._texts.message(message)
         done = FinishDiscussionTool(self._name, kept, call.name, outcome.failed, by, outcome.refused)
         await self._send(done)
+        if self._toolbox.effects is not None:
+            await self._toolbox.effects.forget(preview_prefix(self._name, call.id))
 
     def notes(self) -> tuple[str, ...]:
         return undelivered_notes(self._state(), CallOwner(discussion=self._name))
@@ -181,7 +243,7 @@ class _Host:
     def answer_before(self, payload: ToolPayload | ScriptPayload) -> tuple[Answered, Approval] | None:
         return None  # a turn is never repeated: an interrupted call becomes an approval of kind `unknown`
 
-    async def begin(self, call: ToolCall) -> None:
+    async def begin(self, call: ToolCall, by: str) -> None:
         self._toolbox.check()
         if not _is_inside(self._place.root, self._project):  # a link may have taken its place since the turn began
             raise Rejected(f"{self._place.root} is not a folder of this project, so nothing was done")
@@ -189,10 +251,56 @@ class _Host:
         if not receipt.records:  # the turn is over, or the journal cannot be written: no change is allowed
             raise Rejected("the turn is over")
 
-    async def payload(self, call: ToolCall, preview: Preview) -> ToolPayload | ScriptPayload:
-        if preview.script is not None:
-            return self._toolbox.script_terms(preview, self._place.root, call.id)
-        return await tool_payload(self._texts, call, preview, self._place.root)
+    async def payload(
+        self, call: ToolCall, preview: Preview, env: tuple[tuple[str, str], ...] = ()
+    ) -> ToolPayload | ScriptPayload:
+        if preview.script is None:
+            self._edited[call.id] = tuple(dict.fromkeys(hunk.path for hunk in preview.hunks))
+            return await tool_payload(self._texts, call, preview, self._place.root)
+        terms = self._toolbox.script_terms(preview, self._place.root, call.id)
+        if self._toolbox.effects is None:
+            return terms
+        found = await self._effect(self._toolbox.effects, call, preview, env)
+        diff, whole = await self._texts.shortened(found.diff)
+        ended = found.outcome.text.splitlines()[0] if found.outcome and found.outcome.text else ""
+        return replace(
+            terms, effect=ScriptEffect(found.digest, found.files, found.more, diff, whole, ended, found.unknown)
+        )
+
+    async def _effect(
+        self, effects: Effects, call: ToolCall, preview: Preview, env: tuple[tuple[str, str], ...]
+    ) -> FoundEffect:
+        """What the script would change. It runs for that, sandboxed, and nothing of it lasts."""
+        if preview.services:
+            return FoundEffect(unknown="it runs beside the project's services")
+        place = replace(self._place, env=env)
+        key = preview_key(self._name, call, env, place.root)
+
+        async def run(layer: Layer) -> ToolOutcome:
+            self._toolbox.check()
+            args = {**call.args, "timeout_s": min(int(call.args.get("timeout_s", PREVIEW_S)), PREVIEW_S)}
+            return await self._toolbox.tools.run(replace(place, layer=layer), call.name, args)
+
+        found = await effects.preview(key, place.root, run)
+        known = self._found.get(call.id, ("", found))[1]
+        self._found[call.id] = key, replace(found, moved=found.moved or known.moved)
+        return found
+
+    def why_again(self, call: ToolCall) -> str:
+        changed = self._found[call.id][1].moved if call.id in self._found else ()
+        return f"these files changed meanwhile: {', '.join(changed[:MOST_NAMED])}" if changed else ""
+
+    async def make(self, call: ToolCall, change: Callable[[], Awaitable[ToolOutcome]]) -> ToolOutcome:
+        """Applies exactly the changes that were shown; what could not be shown runs now. Either can be undone."""
+        effects, root = self._toolbox.effects, self._place.root
+        if effects is None or is_outside(self._toolbox.tools, call.name):  # there is no change of files to undo
+            return await change()
+        key, found = self._found.get(call.id, ("", FoundEffect(unknown="it was not previewed")))
+        what = f"{call.name} in discussion {self._name}"
+        if not found.unknown:
+            self._toolbox.passed(str(call.args.get("script", "")))
+            return await effects.apply(key, root, found.digest, what)
+        return await effects.watched(root, self._edited.get(call.id, ()), what, change)
 
     async def comment(self, call: ToolCall, args: dict[str, Any], outcome: ToolOutcome) -> str:
         return ""

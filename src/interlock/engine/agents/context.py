@@ -1,6 +1,7 @@
 """The common dependencies of agents: the journal they read and report to, and their tools."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any
 
 from msgspec import Struct
 
@@ -8,8 +9,10 @@ from interlock.domain.messages.commands.command import Command
 from interlock.domain.state.state import State
 from interlock.domain.values.approvals import ScriptPayload
 from interlock.engine.blobs import KeptTexts
+from interlock.ports.effects import Effects
 from interlock.ports.front import Receipt
-from interlock.ports.tools import Preview, Tools
+from interlock.ports.model import Message
+from interlock.ports.tools import Preview, Tools, ToolSpec
 from interlock.ports.work import Policy
 
 Send = Callable[[Command], Awaitable[Receipt]]
@@ -46,3 +49,7 @@ class Toolbox(Struct, frozen=True):
     script_terms: ScriptTerms
     policy: Policy | None = None
     check: Callable[[], None] = no_check
+    effects: Effects | None = None  # of chats: their scripts are previewed
+    found: Callable[[Sequence[Message], bool], tuple[ToolSpec, ...]] = lambda messages, changing: ()
+    passed: Callable[[str], None] = lambda _: None  # called with a previewed script when its changes are applied
+    reveal: Callable[[dict[str, Any]], dict[str, Any]] = dict  # arguments with the secrets that the journal conceals

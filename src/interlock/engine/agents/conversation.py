@@ -7,7 +7,7 @@ from typing import Any, cast
 from msgspec.structs import replace
 
 from interlock.domain.values.approvals import Answered
-from interlock.engine.agents.tool_outputs import (
+from interlock.engine.agents.tool_calls.tool_outputs import (
     COMPACTED_AT,
     LEAST,
     NEWEST,
@@ -18,6 +18,15 @@ from interlock.engine.agents.tool_outputs import (
 )
 from interlock.ports.model import Message, ToolCall
 from interlock.ports.tools import Preview
+
+BEFORE_A_CALL = Message("user", "A program used the tools of this project. Its calls follow.")
+"""Vendors require a conversation to begin with the user; one that a program began does not."""
+
+
+UNKNOWN = (
+    "The workbench stopped during this call, and it is unknown whether the call took effect. The human chose to"
+    " continue without repeating it: read the files before you rely on either outcome."
+)
 
 
 def unanswered(messages: Sequence[Message]) -> tuple[ToolCall, ...]:
@@ -81,7 +90,7 @@ def for_request(messages: Sequence[Message], *, fixed: bool = False) -> tuple[Me
         if message.updates and (number == latest or (fixed and number > whole_from)):
             text = f"{text}\n\n{message.updates}"
         sent.append(Message("tool", text, call_id=message.call_id, images=message.images))
-    return tuple(sent)
+    return tuple(sent) if not sent or sent[0].role == "user" else (BEFORE_A_CALL, *sent)
 
 
 def _whole_from(messages: Sequence[Message]) -> int:

@@ -14,7 +14,7 @@ from typing import Any, Protocol
 from msgspec import Struct
 from msgspec.structs import replace
 
-from interlock.domain.consequences import APPROVE_ALL, APPROVED_STEP
+from interlock.domain.messages.envelopes import is_rule
 from interlock.domain.values.approvals import Answered, Approval, ScriptPayload, ToolPayload, allows, kept_edit
 from interlock.domain.values.model_calls import CallOwner
 from interlock.engine.agents.conversation import (
@@ -27,7 +27,7 @@ from interlock.engine.agents.conversation import (
     with_edit_of,
 )
 from interlock.engine.agents.shown_files import TrackedFiles
-from interlock.engine.agents.tool_outputs import READ_TOOL_OUTPUT, read_tool_output, with_reading
+from interlock.engine.agents.tool_calls.tool_outputs import READ_TOOL_OUTPUT, read_tool_output, with_reading
 from interlock.engine.bench.concealing import conceal_texts
 from interlock.engine.models.activity import ToolExecution
 from interlock.engine.models.calls import Booked, ModelCalls
@@ -52,6 +52,13 @@ LAST_CALL = (
 MEANWHILE = "The user says, while you are at work:\n\n{}"
 
 
+Found = Callable[[Sequence[Message]], tuple[ToolSpec, ...]]
+
+
+def nothing_found(messages: Sequence[Message]) -> tuple[ToolSpec, ...]:
+    return ()
+
+
 class Terms(Struct, frozen=True):
     """The parameters of a conversation."""
 
@@ -64,6 +71,8 @@ class Terms(Struct, frozen=True):
     rounds: int  # the most rounds of tool calls for one request
     model: str | None = None
     context: str = ""  # sent after `system`
+    found: Found = nothing_found  # further tools that the conversation itself has found
+    replies: bool = True  # a model replies to the results; without it the conversation ends after them
 
 
 class Question(Struct, frozen=True):
@@ -73,6 +82,7 @@ class Question(Struct, frozen=True):
     why: str
     again_of: str = ""  # the answered approval that no longer fits
     allowed_by: str = ""
+    asked_by: str = ""  # the rule that wants a person's answer
 
 
 class Answer(Struct, frozen=True):
@@ -112,16 +122,26 @@ class Host(Protocol):
         """A person's answer to exactly this payload in an attempt that a crash ended."""
         ...
 
-    async def begin(self, call: ToolCall) -> None:
-        """Called before a changing call runs; records it if its effect would outlive a crash."""
+    async def begin(self, call: ToolCall, by: str) -> None:
+        """Called before a changing call runs; records it if its effect would outlive a crash. `by` allowed it."""
+        ...
+
+    async def make(self, call: ToolCall, change: Callable[[], Awaitable[ToolOutcome]]) -> ToolOutcome:
+        """Makes the change of a call that is allowed: by `change`, or as it was shown."""
         ...
 
     async def comment(self, call: ToolCall, args: dict[str, Any], outcome: ToolOutcome) -> str:
         """A text to append to the result of a changing call."""
         ...
 
-    async def payload(self, call: ToolCall, preview: Preview) -> ToolPayload | ScriptPayload:
-        """Exactly what would happen, for the approval."""
+    async def payload(
+        self, call: ToolCall, preview: Preview, env: tuple[tuple[str, str], ...] = ()
+    ) -> ToolPayload | ScriptPayload:
+        """Exactly what would happen, for the approval. `env` is what a rule adds to the environment."""
+        ...
+
+    def why_again(self, call: ToolCall) -> str:
+        """What changed since the call was approved, if the host knows it."""
         ...
 
 
@@ -153,6 +173,8 @@ class Dialogue:
                 if (question := await self._answer(calls)) is not None:
                     return question
                 continue
+            if not self._terms.replies:
+                return Answer("")
             await self._deliver_notes()
             limited = rounds_since_asked(self._messages) >= self._terms.rounds
             last = self._messages[-1]
@@ -175,7 +197,7 @@ class Dialogue:
         messages = for_request(self._messages, fixed=self._calls.fixes_history(terms.tier, terms.model))
         if last_call:
             messages = (*messages, Message("user", LAST_CALL.format(terms.rounds)))
-        offered = with_reading(terms.offered)
+        offered = with_reading(self._offered())
         request = ModelRequest(
             terms.tier,
             terms.party.ticket or None,
@@ -237,7 +259,12 @@ class Dialogue:
 
     def _changes(self, call: ToolCall) -> bool:
         """Only an offered tool with readable arguments can change something."""
-        return not call.unread and any(spec.changes for spec in self._terms.offered if spec.name == call.name)
+        return not call.unread and any(spec.changes for spec in self._offered() if spec.name == call.name)
+
+    def _offered(self) -> tuple[ToolSpec, ...]:
+        fixed = self._terms.offered
+        names = {spec.name for spec in fixed}
+        return (*fixed, *(spec for spec in self._terms.found(self._messages) if spec.name not in names))
 
     async def _read(self, call: ToolCall) -> ToolOutcome:
         if call.unread:
@@ -246,11 +273,13 @@ class Dialogue:
             )
         if call.name == READ_TOOL_OUTPUT.name:
             return _noted(read_tool_output(self._messages, call.args))
-        names = [spec.name for spec in self._terms.offered]
+        names = [spec.name for spec in self._offered()]
         if call.name in names:
             return _noted(await self._tools.run(self._terms.place, call.name, call.args))
         if any(spec.name == call.name for spec in self._tools.offered(changing=True)):
             return ToolOutcome(f"{call.name} changes things; your role only reads.", failed=True)
+        if why := self._tools.why_off(call.name):
+            return ToolOutcome(f"The tool {call.name!r} cannot be used: {why}.", failed=True)
         near = get_close_matches(call.name, names, n=3, cutoff=0.4) or names
         return ToolOutcome(f"There is no tool {call.name[:100]!r}. The nearest: {', '.join(near)}.", failed=True)
 
@@ -262,7 +291,7 @@ class Dialogue:
             preview = await self._tools.preview(self._terms.place, shown.name, shown.args)
         except ToolFailure as failure:
             return ToolOutcome(str(failure), failed=True), READING
-        if answer is None or _is_of_rule(answer[0]):
+        if answer is None or is_rule(answer[0].by):
             verdict = await self._host.permission(call, preview)
             if verdict.verdict == "deny":
                 denial = f"DENIED by the rule {verdict.rule!r}: {verdict.reason}. It did not run; do not ask again."
@@ -272,9 +301,12 @@ class Dialogue:
             if answer is None:
                 return await self._asked(call, shown, preview, verdict)
             why = f"a rule allowed it before, but: {verdict.reason}"
-            return Question(await self._host.payload(shown, preview), why, answer[1].id)
+            payload = await self._host.payload(shown, preview)
+            return Question(payload, why, answer[1].id, asked_by=verdict.asking_rule)
+        if answer[0].decision == "reject":  # it holds for any payload
+            return await self._decided(call, answer[0], answer[1].id)
         payload = await self._host.payload(shown, preview)
-        if answer[0].decision != "reject" and not allows(answer[1], payload):  # a rejection holds for any payload
+        if not allows(answer[1], payload) or _is_edited_anew(*answer, payload):
             return await self._ask_again(call, *answer)
         return await self._decided(call, answer[0], answer[1].id)
 
@@ -284,7 +316,7 @@ class Dialogue:
         payload = await self._host.payload(shown, preview)
         if (before := self._host.answer_before(payload)) is not None:
             return await self._decided(call, before[0], before[1].id)
-        return Question(payload, approval_reason(preview, verdict.reason))
+        return Question(payload, approval_reason(preview, verdict.reason), asked_by=verdict.asking_rule)
 
     async def _allowed(
         self, call: ToolCall, preview: Preview, verdict: PolicyVerdict, answer: tuple[Answered, Approval] | None
@@ -292,7 +324,7 @@ class Dialogue:
         """Runs what a rule allows. If its effect lasts, it is first recorded as requested and answered."""
         rule = f"policy:{verdict.rule}"
         if self._host.lasting:
-            payload = await self._host.payload(call, preview)
+            payload = await self._host.payload(call, preview, verdict.env)
             if isinstance(payload, ScriptPayload) and verdict.env:
                 names = {*payload.env_names, *(name for name, _ in verdict.env)}
                 payload = replace(payload, env_names=tuple(sorted(names)))
@@ -310,7 +342,11 @@ class Dialogue:
         except ToolFailure as failure:
             return ToolOutcome(str(failure), failed=True), approval.id
         payload = await self._host.payload(edited, preview)
-        return Question(payload, f"what it would do has changed since {approval.id} was answered", approval.id)
+        if _is_edited_anew(decided, approval, payload):
+            return Question(payload, f"the script was edited in {approval.id}; this is its effect now", approval.id)
+        why = self._host.why_again(call)
+        why = f"what it would do has changed since {approval.id} was answered{f': {why}' if why else ''}"
+        return Question(payload, why, approval.id)
 
     async def _decided(self, call: ToolCall, decided: Answered, approval: str) -> tuple[ToolOutcome, str]:
         if decided.decision == "reject":
@@ -336,9 +372,13 @@ class Dialogue:
         hunks: tuple[int, ...] | None = None,
         env: tuple[tuple[str, str], ...] = (),
     ) -> ToolOutcome:
-        await self._host.begin(call)
+        await self._host.begin(call, by)
         place = replace(self._terms.place, env=env) if env else self._terms.place
-        outcome = await self._observed(call, args, self._tools.run(place, call.name, args, hunks), by)
+
+        async def change() -> ToolOutcome:
+            return await self._tools.run(place, call.name, args, hunks)
+
+        outcome = await self._observed(call, args, self._host.make(call, change), by)
         comment = await self._host.comment(call, args, outcome)
         return ToolOutcome(noted(outcome.text) + comment, outcome.failed)
 
@@ -359,9 +399,10 @@ class Dialogue:
         return outcome
 
 
-def _is_of_rule(answer: Answered) -> bool:
-    """Whether a rule of the policy gave this answer; it counts only as long as the rule allows the call."""
-    return answer.by.startswith("policy:") and answer.by not in (APPROVE_ALL, APPROVED_STEP)
+def _is_edited_anew(decided: Answered, approval: Approval, payload: ToolPayload | ScriptPayload) -> bool:
+    """Whether the answer edits a script whose effect is shown first: the effect of the edit is not seen by anybody."""
+    shows = isinstance(payload, ScriptPayload) and bool(payload.effect)
+    return shows and decided.edited is not None and decided.edited != kept_edit(approval)
 
 
 def _noted(outcome: ToolOutcome) -> ToolOutcome:

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Awaitable, Callable
 from posixpath import join, relpath
 
-from msgspec import Struct
+from msgspec import UNSET, Struct
 from msgspec.structs import replace
 
 from interlock.domain.checks.model_ladder import model_for
@@ -24,15 +24,19 @@ from interlock.domain.messages.commands.attempt_commands import (
 from interlock.domain.messages.commands.command import Command
 from interlock.domain.values.approvals import SpawnPayload, digest
 from interlock.domain.values.model_calls import CallOwner
-from interlock.domain.values.tickets import Grant, Saved, Ticket
+from interlock.domain.values.tickets import AGENT, Asking, Grant, Queued, Saved, Ticket, Working
+from interlock.engine.agents.agent_worker import AgentWork
 from interlock.engine.agents.analysis import RanScript, analysed
 from interlock.engine.agents.context import JournalAccess, Toolbox
+from interlock.engine.agents.conversation import unanswered
 from interlock.engine.agents.dialogue import Answer, Dialogue, Question, Terms
 from interlock.engine.agents.file_updates import Outline
 from interlock.engine.agents.shown_files import TrackedFiles, no_outline
 from interlock.engine.agents.ticket_host import Analyse, TicketHost
 from interlock.engine.models.calls import ModelCalls
-from interlock.errors import OverBudget, Unavailable
+from interlock.engine.prompts.load import NO_OWN, OwnPrompts
+from interlock.errors import Misconfigured, OverBudget, Unavailable
+from interlock.ports.cli_agents import CliAgents
 from interlock.ports.model import Message
 from interlock.ports.tools import ToolOutcome, ToolPlace
 from interlock.ports.workspaces import Workspace, Workspaces
@@ -43,6 +47,11 @@ _UNCHANGED = (
     "You reported the end of your work, but no file has changed. A person asks you to go on: make the change of your"
     " ticket, or start your answer with BLOCKED and say what keeps you from it."
 )
+HOW = (
+    "set GEMINI_API_KEY, ANTHROPIC_API_KEY, OPENAI_API_KEY, DEEPSEEK_API_KEY or OPENROUTER_API_KEY, give --provider, or"
+    " set [provider] name"
+)
+NO_PROVIDER = f"no model is configured for {{}} tickets; {HOW}"
 _MOST_SCRIPT = 500_000  # bytes of a script or settings file that are searched for names
 
 
@@ -54,6 +63,7 @@ class Options(Struct, frozen=True, kw_only=True):
     analyse_warnings: bool = True
     escalation: tuple[str, ...] = ()  # models to try after failures, weakest first
     test_paths: tuple[str, ...] = ()  # files that are tests
+    prompts: OwnPrompts = NO_OWN
 
 
 USUAL = Options()
@@ -87,6 +97,9 @@ class Worker:
         options: Options = USUAL,
         outline: Outline = no_outline,
         make_ready: MakeReady = already_ready,
+        cli_agents: CliAgents | None = None,
+        *,
+        has_model: bool = True,
     ) -> None:
         self._calls = calls
         self._toolbox = toolbox
@@ -99,10 +112,14 @@ class Worker:
         self._options = options
         self._outline = outline
         self._make_ready = make_ready
+        self._cli_agents = cli_agents
+        self._has_model = has_model
 
     async def work(self, ticket: Ticket) -> Command:
         """Returns the command that reports the result or asks the question."""
         name = (ticket.track, ticket.id, ticket.attempts)
+        if not self._has_model and not self._agent_of(ticket):
+            return FailWork(*name, NO_PROVIDER.format(ticket.spec.assigned_to))
         if ticket.unsaved is not None:
             left = await self._workspaces.current(ticket.track, ticket.id)
             if left is not None:
@@ -114,6 +131,8 @@ class Worker:
             brief = await self._brief(ticket, workspace)
             messages = [await self._texts.read_message(blob) for blob in ticket.session]
         else:
+            if self._cli_agents is not None:  # one of an earlier attempt must not write into the new worktree
+                await self._cli_agents.end(ticket.track, ticket.id)
             workspace = await self._workspaces.prepare(ticket.track, ticket.id)
             brief = await self._brief(ticket, workspace)
             asked = await self._may_start(ticket, brief)
@@ -132,18 +151,28 @@ class Worker:
     async def _converse(self, ticket: Ticket, workspace: Workspace, brief: Brief, messages: list[Message]) -> Command:
         name = (ticket.track, ticket.id, ticket.attempts)
         place = _place(workspace)
+        if (agent := self._agent_of(ticket)) and self._cli_agents is not None:
+            system = self._options.prompts.system("cli_agent")
+            parts = (self._cli_agents, self._calls, self._journal, self._toolbox)
+            work = AgentWork(agent, ticket, place, *parts, system)
+            ended = await work.run(messages)
+            return await self._submit_work(ticket, workspace, ended) if isinstance(ended, str) else ended
         party = CallOwner(track=ticket.track, ticket=ticket.id, attempt=ticket.attempts)
+        changing = ticket.spec.changes_files
         terms = Terms(
             party,
             stream_key(self._journal.state(), party, TIER),
             TIER,
             brief.system,
             place,
-            self._tools.offered(changing=ticket.spec.assigned_to == "tier3-worker"),
+            self._tools.offered(changing=changing),
             self._options.max_tool_rounds,
             model_for(ticket, self._options.escalation),
+            found=lambda messages: self._toolbox.found(messages, changing),
         )
         host = TicketHost(ticket, TIER, place, self._journal, self._toolbox, self._analyst(party, ticket))
+        if ticket.given_up:
+            messages.append(await host.keep_lost(unanswered(messages)[0]))
         try:
             files = self._files(ticket, workspace)
             ended = await Dialogue(
@@ -154,13 +183,44 @@ class Worker:
         except Unavailable as error:
             return FailWork(*name, f"the model does not answer: {error}")
         match ended:
-            case Question(payload, why, again_of):
-                return AskWorker(*name, payload, why, again_of)
+            case Question(payload, why, again_of, asked_by=rule):
+                return AskWorker(*name, payload, why, again_of, rule)
             case Answer(text, limited=True):
                 rounds = self._options.max_tool_rounds
                 return FailWork(*name, f"the limit of {rounds} tool rounds was reached; its last text: {text[:500]}")
             case Answer(text):
                 return await self._submit_work(ticket, workspace, text)
+
+    def _agent_of(self, ticket: Ticket) -> str:
+        """The CLI agent for this ticket; empty if a model works on it."""
+        if ticket.spec.agent:
+            return ticket.spec.agent
+        model = model_for(ticket, self._options.escalation) or self._calls.default_model(TIER)
+        return model.removeprefix(AGENT) if model.startswith(AGENT) and ticket.spec.changes_files else ""
+
+    def _with_terms(self, ticket: Ticket, payload: SpawnPayload) -> SpawnPayload:
+        """Raises Misconfigured if the ticket's agent cannot be used."""
+        if not (agent := self._agent_of(ticket)):
+            return payload
+        if self._cli_agents is None:
+            raise Misconfigured(f"the agent {agent!r} cannot be used here")
+        terms = self._cli_agents.terms(agent)
+        model = ticket.spec.model_override or terms.title
+        return replace(payload, model=model, terms=terms.lines, unsupervised=UNSET if terms.supervised else True)
+
+    def leave(self, ticket: Ticket) -> None:
+        """Ends the ticket's agent, if one still runs although the attempt is over."""
+        if self._cli_agents is not None and not isinstance(ticket.stage, Working | Asking | Queued):
+            self._cli_agents.leave(ticket.track, ticket.id)
+
+    async def forget(self, ticket: Ticket) -> None:
+        """Ends the ticket's agent and removes what it stored."""
+        if self._cli_agents is not None:
+            await self._cli_agents.end(ticket.track, ticket.id, forget=True)
+
+    async def close(self) -> None:
+        if self._cli_agents is not None:
+            await self._cli_agents.close()
 
     def _files(self, ticket: Ticket, workspace: Workspace) -> TrackedFiles:
         place, spec = _place(workspace), ticket.spec
@@ -174,7 +234,8 @@ class Worker:
             if not wanted or outcome.exit_code is None or not (outcome.exit_code or outcome.warned):
                 return ""
             ran = RanScript(ticket.spec.description, script, outcome.exit_code, self._redact(outcome.text))
-            return await analysed(self._calls, party, stream_key(self._journal.state(), party, "Tier 4"), ran)
+            key = stream_key(self._journal.state(), party, "Tier 4")
+            return await analysed(self._calls, party, key, ran, self._options.prompts)
 
         return analyse
 
@@ -182,7 +243,7 @@ class Worker:
         name = (ticket.track, ticket.id, ticket.attempts)
         if text.lstrip().startswith("BLOCKED"):
             return FailWork(*name, text.lstrip().removeprefix("BLOCKED").lstrip(" :\n") or "the worker is blocked")
-        if ticket.spec.assigned_to != "tier3-worker":
+        if not ticket.spec.changes_files:
             return SubmitWork(*name, None, text[:2_000])
         try:
             saved = await self._workspaces.save(workspace, *name, ticket.spec.description or ticket.id)
@@ -219,7 +280,7 @@ class Worker:
         """The first message as it was approved, or the question whether the worker may start."""
         shown, whole = await self._texts.shortened(brief.context)
         model = model_for(ticket, self._options.escalation) or self._calls.default_model(TIER)
-        payload = SpawnPayload(ticket.spec.assigned_to, model, brief.prompt, shown, whole)
+        payload = self._with_terms(ticket, SpawnPayload(ticket.spec.assigned_to, model, brief.prompt, shown, whole))
         for grant in (ticket.grant, ticket.spawn):
             if grant is not None:
                 allowed, context = replace(payload, prompt=grant.edited or brief.prompt), brief.context

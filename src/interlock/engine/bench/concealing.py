@@ -10,7 +10,7 @@ from typing import Any, TypeVar, cast
 from msgspec import Struct, to_builtins
 from msgspec.structs import asdict, replace
 
-from interlock.domain.messages.commands.approval_commands import AnswerApproval
+from interlock.domain.messages.commands.approval_commands import AnswerApproval, AnswerApprovals
 from interlock.domain.messages.commands.attempt_commands import AskScript, AskWorker, FailWork, RedoAttempt
 from interlock.domain.messages.commands.command import Bulk, Command
 from interlock.domain.messages.commands.discussion_commands import AskInDiscussion, EndTurn, StartDiscussion
@@ -37,6 +37,8 @@ _WITH_TEXTS = frozenset(
 def conceal_command(command: Command, vault: Vault) -> Command:
     if isinstance(command, AnswerApproval):
         return conceal_texts(command, vault.conceal_answer, vault.redact)
+    if isinstance(command, AnswerApprovals):
+        return replace(command, message=vault.redact(command.message))
     if type(command) not in _WITH_TEXTS:
         return command
     joined = "\n".join(_texts_in(to_builtins(command)))  # one search over all texts: a graph has many short ones

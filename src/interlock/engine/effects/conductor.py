@@ -3,19 +3,19 @@
 import asyncio
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import partial
 from typing import Protocol
 
 from interlock.domain.checks.deadlines import seconds_until
-from interlock.domain.consequences import APPROVE_ALL, APPROVED_STEP
 from interlock.domain.messages.commands.approval_commands import ExpireApproval
-from interlock.domain.messages.commands.attempt_commands import FailWork
+from interlock.domain.messages.commands.attempt_commands import FailWork, SubmitParts
 from interlock.domain.messages.commands.command import Command
 from interlock.domain.messages.commands.conductor_commands import Recover, StartConductor
 from interlock.domain.messages.commands.discussion_commands import EndTurn
 from interlock.domain.messages.commands.epic_commands import FailPlanning
 from interlock.domain.messages.commands.landing_commands import FailLanding
 from interlock.domain.messages.commands.ticket_commands import RetryTicket
-from interlock.domain.messages.envelopes import SYSTEM, Recorded, reporter
+from interlock.domain.messages.envelopes import SYSTEM, Recorded, is_rule, reporter
 from interlock.domain.messages.events.approval_events import ApprovalRequested
 from interlock.domain.messages.events.event import Event
 from interlock.domain.messages.events.event_base import OfApproval, OfDiscussion, OfTicket
@@ -32,19 +32,21 @@ from interlock.domain.values.tickets import (
     Escalated,
     Merging,
     Queued,
+    Reviewing,
     Ticket,
     Verifying,
     Working,
 )
 from interlock.engine.agents.chat import Chat
 from interlock.engine.agents.context import Send
-from interlock.engine.agents.worker import Worker
+from interlock.engine.agents.worker import HOW, Worker
 from interlock.engine.bench.workbench import Workbench
 from interlock.engine.effects.deadlines import deny_overdue
 from interlock.engine.effects.effects import LAND, Effect, Effects, token_of, touched
-from interlock.engine.effects.landing import land_or_ask_again
+from interlock.engine.effects.landing import ask_again, land_or_ask_again
 from interlock.engine.effects.merge_queue import MergeQueue, commit_message
-from interlock.engine.effects.shell_attempt import HOW, do_work, run_gate
+from interlock.engine.effects.review import request_review
+from interlock.engine.effects.shell_attempt import do_work, run_gate
 from interlock.engine.planning.planner import Planner
 from interlock.errors import InterlockError, JournalError, Misconfigured, Rejected
 from interlock.ports.front import Receipt
@@ -59,8 +61,8 @@ class Agents(Protocol):
     """Makes the agents of a conductor; `send` submits their reports."""
 
     def worker(self, send: Send) -> Worker: ...
-    def planner(self, send: Send) -> Planner: ...
-    def chat(self, send: Send) -> Chat: ...
+    def planner(self, send: Send) -> Planner | None: ...
+    def chat(self, send: Send) -> Chat | None: ...
 
 
 class Conductor:
@@ -109,6 +111,8 @@ class Conductor:
         """Ends every effect; running attempts are recorded as lost or shelved."""
         self._on = False
         await self._effects.stop()
+        if self._worker is not None:
+            await self._worker.close()
         if self._workbench.broken is None and self._workbench.state.conductor.on:
             await self._workbench.submit(SYSTEM, Recover(reason))
         await self._workspaces.close()
@@ -117,6 +121,8 @@ class Conductor:
         """Ends every effect without recording it, as `kill -9` would."""
         self._on = False
         await self._effects.stop()
+        if self._worker is not None:
+            await self._worker.close()
 
     # ── reacting ─────────────────────────────────────────────────────────────────────────
 
@@ -162,18 +168,19 @@ class Conductor:
 
     def _require_effect(self, ticket: Ticket) -> None:
         token, name = token_of(ticket), (ticket.track, ticket.id, ticket.attempts)
+        if self._worker is not None:
+            self._worker.leave(ticket)
         effect = Effect(token, lambda: self._advance(ticket), lambda why: FailWork(*name, why)) if token else None
         self._effects.require(ticket.name, effect)
 
     def _require_landing(self, state: State, track_id: str) -> None:
-        track = state.tracks[track_id]
-        effect = None
+        track, effect = state.tracks[track_id], None
+        means = (self._workbench, self._workspaces, self._gates)
+        failed = partial(FailLanding, track_id)
         if track.landing is not None and track.landing.state == "started":
-            effect = Effect(
-                (LAND, track.landing.after),
-                lambda: land_or_ask_again(track, self._workbench, self._workspaces, self._gates),
-                lambda why: FailLanding(track_id, why),
-            )
+            effect = Effect((LAND, track.landing.after), lambda: land_or_ask_again(track, *means), failed)
+        elif track.landing is not None and track.is_asked_again:
+            effect = Effect(("ask", track.landing.after), lambda: ask_again(track, *means), failed)
         self._effects.require(f"land {track_id}", effect)
 
     def _require_plan(self, track: Track) -> None:
@@ -212,7 +219,7 @@ class Conductor:
 
     async def _advance(self, ticket: Ticket) -> Command | None:
         """Runs the effect that the ticket's stage requires."""
-        if not isinstance(ticket.stage, (Working, Verifying, Merging)):
+        if not isinstance(ticket.stage, (Working, Verifying, Reviewing, Merging)):
             return await self._remove(ticket)
         await self._branch(ticket.track)
         match ticket.stage:
@@ -223,6 +230,14 @@ class Conductor:
             case Verifying() as stage:
                 bench, spaces = self._workbench, self._workspaces
                 return await run_gate(ticket, stage, self._gates, bench.state, bench.keep, spaces)
+            case Reviewing(parts=parts) as stage if parts:
+                name = (ticket.track, ticket.id, ticket.attempts)
+                return SubmitParts(
+                    *name, await self._workspaces.take_parts(*name, stage.saved, parts, commit_message(ticket))
+                )
+            case Reviewing() as stage:
+                bench = self._workbench
+                return await request_review(ticket, stage, bench.state, bench.keep, self._workspaces)
             case Merging():
                 return await self._merges.merge(ticket)
 
@@ -230,9 +245,7 @@ class Conductor:
         if ticket.grant is None:
             return False
         answered = self._workbench.state.approvals[ticket.grant.approval].state
-        if not isinstance(answered, Answered) or answered.by in (APPROVE_ALL, APPROVED_STEP):
-            return False
-        return answered.by.startswith("policy:")
+        return isinstance(answered, Answered) and is_rule(answered.by)
 
     async def _branch(self, track: str) -> None:
         """Creates the track's branch before its first ticket runs; retries if the last try failed."""
@@ -276,6 +289,8 @@ class Conductor:
     async def _remove(self, ticket: Ticket) -> None:
         """Removes the ticket's folder. A failure is ignored: the next start sweeps the folder away."""
         with suppress(InterlockError):
+            if self._worker is not None:
+                await self._worker.forget(ticket)
             if isinstance(ticket.stage, Completed) and ticket.stage.commit is not None:
                 await self._workspaces.remove(ticket.track, ticket.id)
             else:
@@ -307,7 +322,10 @@ def _with_workspace(state: State) -> set[tuple[str, str]]:
         if track.counts.in_progress or track.counts.blocked or track.counts.todo:
             for name in track.order:
                 ticket = track.tickets[name]
-                needed = isinstance(ticket.stage, (Merging, Escalated, Queued, Verifying)) or ticket.unsaved is not None
+                needed = (
+                    isinstance(ticket.stage, (Merging, Escalated, Queued, Reviewing, Verifying))
+                    or ticket.unsaved is not None
+                )
                 if needed or (isinstance(ticket.stage, Asking) and ticket.session):
                     live.add((track_id, name))
     return live

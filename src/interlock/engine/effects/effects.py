@@ -14,7 +14,16 @@ from interlock.domain.messages.commands.command import Command
 from interlock.domain.messages.envelopes import Recorded
 from interlock.domain.messages.events.event_base import OfApproval, OfTicket
 from interlock.domain.state.state import State
-from interlock.domain.values.tickets import Blocked, Cancelled, Completed, Merging, Ticket, Verifying, Working
+from interlock.domain.values.tickets import (
+    Blocked,
+    Cancelled,
+    Completed,
+    Merging,
+    Reviewing,
+    Ticket,
+    Verifying,
+    Working,
+)
 from interlock.errors import InterlockError
 
 Token = tuple[object, ...]
@@ -134,6 +143,8 @@ def token_of(ticket: Ticket) -> Token | None:
             return ("work", ticket.attempts, ticket.resumes)
         case Verifying():
             return ("gate", ticket.attempts, stage.gate, stage.attempt_count, stage.saved.commit)
+        case Reviewing() if not stage.approval:
+            return ("parts" if stage.parts else "review", ticket.attempts, stage.saved.commit)
         case Merging():
             return ("merge", ticket.attempts)
         case Completed() if ticket.attempts:

@@ -8,18 +8,23 @@ from collections.abc import Coroutine, Sequence
 from typing import Any, TypeVar
 
 import msgspec
+from msgspec import UNSET, UnsetType
+from msgspec.structs import replace
 
 from interlock.domain.messages.commands.command import Command
 from interlock.domain.messages.commands.landing_commands import AskLanding, FailLanding, FinishLanding
 from interlock.domain.messages.envelopes import SYSTEM, Actor
 from interlock.domain.messages.events.approval_events import ApprovalRequested
+from interlock.domain.review.changed_files import files_of
+from interlock.domain.review.diff_parts import count_parts, is_cut
 from interlock.domain.rules.landing_rules import check_landable
 from interlock.domain.state.state import State
 from interlock.domain.state.tracks import Track
 from interlock.domain.values.approvals import GateOnTree, MergePayload
-from interlock.domain.values.gates import Blob, Gate
+from interlock.domain.values.gates import Gate, Reused
 from interlock.domain.values.tickets import Completed, Ticket
 from interlock.engine.bench.workbench import Workbench
+from interlock.engine.effects.review import diff_since, landed_tickets, shortened
 from interlock.errors import BranchMoved, InterlockError, Rejected
 from interlock.ports.front import Receipt
 from interlock.ports.work import GateRunner
@@ -28,9 +33,6 @@ from interlock.ports.workspaces import LandingPlan, Workspaces
 T = TypeVar("T")
 
 _MOST_NAMED = 5
-
-INLINE = 4_000
-"""Characters of a diff shown in the approval itself; a longer diff is stored whole beside the journal."""
 
 
 async def ask_landing(
@@ -47,15 +49,54 @@ async def ask_landing(
     plan = await workspaces.landing(track_id)
     if track.landing is not None and track.landing.state == "landed" and plan.before == plan.after:
         raise Rejected(f"track {track.id!r} has landed on {track.landing.branch} already")
+    return await workbench.submit(actor, await _question(workbench, workspaces, gates, track, plan, why))
+
+
+async def _question(
+    workbench: Workbench,
+    workspaces: Workspaces,
+    gates: GateRunner | None,
+    track: Track,
+    plan: LandingPlan,
+    why: str,
+    since: str = "",
+) -> AskLanding:
     results, unverified = await verify_landing(track, plan, workspaces, gates)
-    whole = None
-    if len(plan.diff) > INLINE:
-        content = plan.diff.encode(errors="surrogateescape")
-        whole = Blob(await workbench.keep(content), len(content))
-    payload = MergePayload(
-        plan.branch, plan.before, plan.after, plan.diff[:INLINE], whole, plan.tree, results, unverified
-    )
-    return await workbench.submit(actor, AskLanding(track_id, payload, why))
+    shown, whole = await shortened(plan.diff, workbench.keep)
+    payload = MergePayload(plan.branch, plan.before, plan.after, shown, whole, plan.tree, results, unverified)
+    tickets = await landed_tickets(track, workbench, workspaces)
+    payload = replace(payload, parts=_count(plan.diff), files=files_of(plan.diff), tickets=tickets)
+    if since:
+        diff, blob = await shortened(await diff_since(workspaces, since, plan.after), workbench.keep)
+        payload = replace(payload, since=since, since_diff=diff, since_blob=blob or UNSET)
+    return AskLanding(track.id, payload, why)
+
+
+def _count(diff: str) -> int:
+    """Parts of a diff that is too long to be shown whole cannot be chosen."""
+    return 0 if is_cut(diff) else count_parts(diff)
+
+
+async def ask_again(
+    track: Track, workbench: Workbench, workspaces: Workspaces, gates: GateRunner | None
+) -> AskLanding | FailLanding:
+    """The question after a person accepted parts of a landing, or after the requested changes are made.
+
+    Disposable: it changes no branch. After a crash it is prepared again.
+    """
+    landing = track.landing
+    assert landing is not None
+    try:
+        if landing.parts:
+            before = LandingPlan(landing.branch, landing.before, landing.after, "")
+            plan = await workspaces.narrow(track.id, before, landing.parts)
+            why = f"only the parts that were accepted in {landing.detail}, verified without the others"
+            return await _question(workbench, workspaces, gates, track, plan, why)
+        plan = await workspaces.landing(track.id)
+        why = f"the changes requested in {landing.detail} are made"
+        return await _question(workbench, workspaces, gates, track, plan, why, since=landing.after)
+    except BranchMoved as moved:
+        return FailLanding(track.id, f"{moved}: 'interlock tracks land {track.id}' asks about it as it is now")
 
 
 async def verify_landing(
@@ -66,22 +107,23 @@ async def verify_landing(
     A gate that passed when the last ticket was merged has seen this tree, unless the user's branch has moved.
     """
     results: list[GateOnTree] = []
-    seen: dict[bytes, str] = {}
-    for ticket, _, gate in _gates_of(track):
+    seen: dict[bytes, tuple[str, Reused | UnsetType]] = {}
+    for ticket, number, gate in _gates_of(track):
         if ticket.stage == Completed(plan.after) and not ticket.unverified:
-            seen[msgspec.json.encode(gate)] = "passed"
+            seen[msgspec.json.encode(gate)] = ("passed", ticket.rests_on(number))
     ran: set[str] = set()
     try:
         for ticket, number, gate in _gates_of(track):
             key = msgspec.json.encode(gate)
             if gate.criteria is not None:
-                seen[key] = "judged"
+                seen[key] = ("judged", UNSET)
             elif key not in seen and gates is None:
-                seen[key] = "not run"
-            elif key not in seen:
+                seen[key] = ("not run", UNSET)
+            elif key not in seen and gates is not None:
                 ran.add(ticket.id)
-                seen[key] = (await gates.run(track.id, ticket.spec, number, plan.after)).status if gates else "not run"
-            results.append(GateOnTree(ticket.id, gate.shown, seen[key]))
+                result = await gates.run(track.id, ticket.spec, number, plan.after)
+                seen[key] = (result.status, result.reused)
+            results.append(GateOnTree(ticket.id, gate.shown, *seen[key]))
     finally:
         for name in ran:
             await workspaces.remove(track.id, name)
@@ -197,4 +239,9 @@ class LandingConductor:
             await self._workspaces.open()
             outcome = await land_or_ask_again(track, self._workbench, self._workspaces, None)
             await self._workbench.submit(SYSTEM, outcome)
+        for track in self._workbench.state.tracks.values():
+            if not track.is_asked_again:
+                continue
+            await self._workspaces.open()
+            await self._workbench.submit(SYSTEM, await ask_again(track, self._workbench, self._workspaces, None))
         return receipt

@@ -24,18 +24,12 @@ from interlock.domain.state.state import State
 from interlock.domain.values.approvals import digest
 from interlock.domain.values.gates import Blob, Gate, GateResult
 from interlock.domain.values.tickets import Ticket, Verifying
-from interlock.engine.agents.worker import Worker, not_saved
+from interlock.engine.agents.worker import NO_PROVIDER, Worker, not_saved
 from interlock.engine.blobs import Keep
 from interlock.errors import InterlockError, OverBudget
 from interlock.ports.model import Message
 from interlock.ports.work import Assignment, Crew, Done, Failed, GateRunner, NotAllowed, Policy, PolicyVerdict, Unsaved
 from interlock.ports.workspaces import Workspaces
-
-HOW = (
-    "set GEMINI_API_KEY, ANTHROPIC_API_KEY, OPENAI_API_KEY, DEEPSEEK_API_KEY or OPENROUTER_API_KEY, give --provider, or"
-    " set [provider] name"
-)
-NO_PROVIDER = f"no model is configured for {{}} tickets; {HOW}"
 
 
 async def do_work(
@@ -84,7 +78,7 @@ async def _run_script(ticket: Ticket, crew: Crew, policy: Policy, keep: Keep, *,
             if verdict.verdict == "deny":
                 return FailWork(*name, f"denied by {verdict.rule}: {verdict.reason}")
             if verdict.verdict == "ask":
-                return AskScript(*name, terms, verdict.reason)
+                return AskScript(*name, terms, verdict.reason, asked_by=verdict.asking_rule)
             if verdict.rule:  # recorded as requested and answered: the journal names the rule that allowed these terms
                 return AskScript(*name, terms, verdict.reason or "a rule allows it", allowed_by=verdict.rule)
 
@@ -104,7 +98,8 @@ async def _run_script(ticket: Ticket, crew: Crew, policy: Policy, keep: Keep, *,
         case NotAllowed(now) if now.verdict == "deny":
             return FailWork(*name, f"denied by {now.rule}: {now.reason}")
         case NotAllowed(now):
-            return AskScript(*name, crew.prepare(assignment).terms, f"a rule allowed it before, but: {now.reason}")
+            why = f"a rule allowed it before, but: {now.reason}"
+            return AskScript(*name, crew.prepare(assignment).terms, why, asked_by=now.asking_rule)
 
 
 async def run_gate(

@@ -148,6 +148,27 @@ class ModelCalls:
         self.activity.publish(ResponseReceived(key, tier, message.text, len(message.calls)))
         return booked
 
+    async def reserve(self, party: CallOwner, tier: str, model: str) -> str:
+        """Reserves a call whose cost has no known limit; returns its id. Raises OverBudget if a budget forbids it."""
+        return await self._reserve(ReserveCall(party, tier, model, None))
+
+    async def _reserve(self, command: ReserveCall) -> str:
+        receipt = await self._submit(command)
+        return next(r.event.call for r in receipt.records if isinstance(r.event, CallReserved))
+
+    async def settle(self, call: str, usage: Usage | None, error: str) -> None:
+        """Records the end of a reserved call that failed; its cost may be unknown."""
+        await self._submit(EndCall(call, usage, error))
+
+    def writer(self, key: str) -> AnswerWriter:
+        """Adds a new answer to a stream."""
+        self._streams.part(key)
+        return AnswerWriter(self._streams, key)
+
+    def show(self, key: str, line: str) -> None:
+        """Adds a line about a tool to a stream."""
+        self._streams.add(key, line)
+
     async def consult(self, party: CallOwner, key: str, request: ModelRequest) -> Reply:
         """A call whose cost is settled immediately: the caller records nothing else about it."""
         booked = await self.ask(party, key, request)
@@ -197,8 +218,7 @@ class ModelCalls:
         if request.model is None and request.tier in self._tier_models:
             request = replace(request, model=self._tier_models[request.tier])
         name = request.model or model_name(model)
-        receipt = await self._submit(ReserveCall(party, request.tier, name, model.quote(request)))
-        call = next(r.event.call for r in receipt.records if isinstance(r.event, CallReserved))
+        call = await self._reserve(ReserveCall(party, request.tier, name, model.quote(request)))
         about = (model.name, name)
         self.log(
             "OUT",

@@ -13,7 +13,7 @@ from interlock.domain.values.markdown import fenced
 from interlock.domain.values.tickets import Ticket, TicketSpec
 from interlock.engine.agents.worker import Brief
 from interlock.engine.planning.follow_links import FollowedPath, Read, follow_links
-from interlock.engine.prompts.load import load_prompt
+from interlock.engine.prompts.load import NO_OWN, OwnPrompts
 from interlock.ports.tools import CodeViews
 from interlock.ports.workspaces import Workspace
 from interlock.views.display import quoted_path
@@ -42,7 +42,7 @@ class BriefBlock(Struct, frozen=True):
 
     kind: Literal["system", "ticket", "answer", "instructions", "file", "tools"]
     name: str
-    view: str  # of a file: curated or skeleton, or why it is not shown
+    view: str  # of a file: curated or skeleton, or why it is not shown; of the system prompt: how it was changed
     text: str
 
 
@@ -57,8 +57,14 @@ def is_in_message(block: BriefBlock) -> bool:
 
 class Briefing:
     def __init__(
-        self, read: Read, views: CodeViews, redact: Callable[[str], str] = str, answer: Answer | None = None
+        self,
+        read: Read,
+        views: CodeViews,
+        redact: Callable[[str], str] = str,
+        answer: Answer | None = None,
+        prompts: OwnPrompts = NO_OWN,
     ) -> None:
+        self._prompts = prompts
         self._read = read
         self._views = views
         self._answer = answer
@@ -71,8 +77,9 @@ class Briefing:
     async def blocks(self, ticket: Ticket, commit: str) -> tuple[BriefBlock, ...]:
         """The system prompt, the ticket, then its context."""
         spec = ticket.spec
+        prompt = _PROMPTS.get(spec.assigned_to, "cli_agent")
         blocks = (
-            BriefBlock("system", spec.assigned_to, "", load_prompt(_PROMPTS[spec.assigned_to])),
+            BriefBlock("system", spec.assigned_to, self._prompts.note(prompt), self._prompts.system(prompt)),
             BriefBlock("ticket", spec.id, "", _ticket_text(ticket)),
             *[block async for block in self._answers(ticket)],
             *[block async for block in self.context(spec, commit)],

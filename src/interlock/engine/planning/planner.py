@@ -20,7 +20,7 @@ from interlock.domain.values.model_calls import CallOwner
 from interlock.engine.agents.context import JournalAccess
 from interlock.engine.models.calls import ModelCalls
 from interlock.engine.planning.survey import Surveyor
-from interlock.engine.prompts.load import load_prompt
+from interlock.engine.prompts.load import NO_OWN, OwnPrompts
 from interlock.errors import OverBudget, Rejected, Unavailable
 from interlock.ports.model import Message, ModelRequest
 from interlock.views.stream_keys import stream_key
@@ -34,9 +34,15 @@ Plan = TypeVar("Plan")
 
 class Planner:
     def __init__(
-        self, calls: ModelCalls, surveyor: Surveyor, journal: JournalAccess, find_tests: Callable[[], str] = str
+        self,
+        calls: ModelCalls,
+        surveyor: Surveyor,
+        journal: JournalAccess,
+        find_tests: Callable[[], str] = str,
+        prompts: OwnPrompts = NO_OWN,
     ) -> None:
         """`find_tests` gives the command of the project's tests; empty if there is none."""
+        self._prompts = prompts
         self._calls = calls
         self._surveyor = surveyor
         self._texts = journal.texts
@@ -104,7 +110,8 @@ class Planner:
                     raise Rejected(f"the planner's answer cannot be used, even after one correction: {fault}")
             asked = Message("user", self._redact(_repair(session.path, fault) if messages else await question()))
             messages.append(asked)
-            request = ModelRequest(session.tier, None, None, load_prompt(session.prompt), tuple(messages), ())
+            system = self._redact(self._prompts.system(session.prompt))
+            request = ModelRequest(session.tier, None, None, system, tuple(messages), ())
             booked = await self._calls.ask(session.party, session.key, request)
             reply = booked.reply
             answer = Message("assistant", self._redact(reply.message.text), session=reply.message.session)

@@ -12,6 +12,7 @@ from interlock.domain.state.tracks import Track
 from interlock.domain.values.approvals import Approval
 from interlock.domain.values.epics import Epic
 from interlock.gui.data.feed import Feed
+from interlock.gui.data.outlook import Outlook
 from interlock.views.board import TrackRow, WorkerRow, track_rows, worker_rows
 from interlock.views.mma_status import active_tiers, active_track
 
@@ -50,7 +51,8 @@ class Frame:
         self.tracks: tuple[TrackRow, ...] = ()
         self.workers: tuple[WorkerRow, ...] = ()
         self.tiers: tuple[str, ...] = ()
-        self.pending: tuple[Approval, ...] = ()
+        self.outlook = Outlook()
+        self.pending: tuple[Approval, ...] = ()  # what holds up most first
         self.proposed: tuple[Epic, ...] = ()
         self.track: Track | None = None
         self.verified = 0
@@ -86,11 +88,13 @@ class Frame:
         self.tracks = tuple(row for row in track_rows(state) if row.id in state.tracks)
         self.workers = worker_rows(state)
         self.tiers = active_tiers(state)
-        self.pending = tuple(
+        pending = tuple(
             approval
             for approval in state.pending_approvals()
             if getattr(approval.payload, "epic", None) not in view.hidden
         )
+        self.outlook.take(state, pending, self.track)
+        self.pending = self.outlook.pending
         self.proposed = tuple(
             epic for epic in state.epics_in_order() if epic.status == "proposed" and epic.id not in view.hidden
         )

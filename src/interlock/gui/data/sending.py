@@ -7,13 +7,17 @@ from typing import Any, Literal, Protocol
 
 from msgspec import Struct
 
+from interlock.desk.answering import answer_together
 from interlock.desk.authority import Authority
 from interlock.desk.buttons import answer, click
 from interlock.desk.desk import Desk
-from interlock.domain.messages.commands.approval_commands import AnswerApproval
+from interlock.domain.messages.commands.approval_commands import AnswerApproval, AnswerApprovals
+from interlock.domain.messages.events.approval_events import ApprovalsAnswered
 from interlock.domain.values.approvals import Payload, Pending
 from interlock.errors import InterlockError
 from interlock.gui.data.fetched_texts import FetchedTexts
+from interlock.ports.learned_rules import LearnedRules
+from interlock.views.answer_sets import set_sentence
 from interlock.views.display import safe
 
 Start = Callable[[Coroutine[Any, Any, Any]], "Future[Any]"]
@@ -34,12 +38,11 @@ class Note(Struct):
 class HeldAnswer(Struct, frozen=True):
     """An answer given by a key, not sent yet: until `until` (the window's time) any key takes it back."""
 
-    command: AnswerApproval
-    rule: str  # the rule to store with it, if it is "always"
-    everywhere: bool  # the rule counts in all projects
+    name: str  # of what is answered
     words: str  # what it does, such as "Approving A-1"
-    by: Authority
     until: float
+    act: Callable[[], None]
+    is_open: Callable[[], bool]  # False if it was answered elsewhere, or withdrawn
 
 
 class RuleStore(Protocol):
@@ -62,9 +65,11 @@ class Sender:
         start: Start,
         kept_text: Callable[[str], Awaitable[bytes | None]],
         rules: RuleStore | None = None,
+        learned: LearnedRules | None = None,
     ) -> None:
         self.desk = desk
         self.rules = rules
+        self.learned = learned
         self.by = by  # the actor; the test harness replaces it while a test acts
         self._start = start
         self._kept_text = kept_text
@@ -92,7 +97,7 @@ class Sender:
         self, command: AnswerApproval, rule: str = "", *, everywhere: bool = False, by: Authority | None = None
     ) -> None:
         """Send an answer; with `rule`, also store the rule that allows the same from now on."""
-        if self.held is not None and self.held.command.approval == command.approval:
+        if self.held is not None and self.held.name == command.approval:
             self.held = None
         by = by or self.by
         if rule and self.rules is not None:
@@ -104,7 +109,20 @@ class Sender:
         self, command: AnswerApproval, words: str, until: float, rule: str = "", *, everywhere: bool = False
     ) -> None:
         """Keep an answer that a key gave; `settle_held` sends it at `until`."""
-        self.held = HeldAnswer(command, rule, everywhere, words, self.by, until)
+        by = self.by
+        self.hold_action(
+            command.approval,
+            words,
+            until,
+            lambda: self.answer(command, rule, everywhere=everywhere, by=by),
+            lambda: isinstance(self.desk.state.approval(command.approval).state, Pending),
+        )
+
+    def hold_action(
+        self, name: str, words: str, until: float, act: Callable[[], None], is_open: Callable[[], bool] = lambda: True
+    ) -> None:
+        """The same for any action."""
+        self.held = HeldAnswer(name, words, until, act, is_open)
 
     def settle_held(self, now: float, *, any_key: bool) -> bool:
         """Once per frame, before it is drawn: drop, send or keep the held answer; True if a key took it back."""
@@ -113,12 +131,39 @@ class Sender:
             return False
         if any_key:
             self.held = None
-            self.note(f"{held.command.approval} was not answered: a key took the answer back", "dim")
-        elif not isinstance(self.desk.state.approval(held.command.approval).state, Pending):
-            self.held = None  # answered elsewhere, or withdrawn
+            self.note(f"{held.name} was not answered: a key took the answer back", "dim")
+        elif not held.is_open():
+            self.held = None
         elif now >= held.until:
-            self.answer(held.command, held.rule, everywhere=held.everywhere, by=held.by)
+            self.held = None
+            held.act()
         return any_key
+
+    def answer_many(self, command: AnswerApprovals) -> None:
+        """One answer to many; the reply names what was left out."""
+
+        def tell(done: ApprovalsAnswered) -> None:
+            self.note(set_sentence(done), "waiting" if done.left_out else "good")
+
+        self.run(answer_together(self.desk, self.by, command), tell)
+
+    def accept_rule(self, rule: str, then: Otherwise, *, everywhere: bool, least: int) -> None:
+        if self.learned is not None:
+            work = self.learned.accept(rule, everywhere=everywhere, least=least)
+            self.run(self._write_rule(self.by, work), lambda _: then())
+
+    def forget_rule(self, name: str, then: Otherwise) -> None:
+        if self.learned is not None:
+            self.run(self._write_rule(self.by, self.learned.forget(name)), lambda _: then())
+
+    async def _write_rule(self, by: Authority, work: Coroutine[Any, Any, Any]) -> Any:
+        try:
+            by.must_answer()
+            by.must_write_rules()
+        except InterlockError:
+            work.close()
+            raise
+        return await work
 
     def propose_rule(self, payload: Payload, then: Then) -> None:
         if self.rules is not None:

@@ -1,5 +1,7 @@
 """Giving an answer in the window: the mouse answers at once, a key after a pause in which it can be taken back."""
 
+from collections.abc import Callable
+
 from imgui_bundle import imgui
 
 from interlock.domain.messages.commands.approval_commands import AnswerApproval
@@ -30,3 +32,11 @@ def give_answer(ui: Ui, send: Sender, command: AnswerApproval, rule: str = "", *
         send.hold(command, words, imgui.get_time() + PAUSE_S, rule, everywhere=everywhere)
     else:
         send.answer(command, rule, everywhere=everywhere)
+
+
+def give_action(ui: Ui, send: Sender, name: str, words: str, act: Callable[[], None]) -> None:
+    """The same for an action that answers no single approval. `words` say what it does, such as "Approving 3"."""
+    if ui.by_key:
+        send.hold_action(name, words, imgui.get_time() + PAUSE_S, act)
+    else:
+        act()

@@ -10,20 +10,25 @@ from interlock.domain.values.approvals import (
     Approval,
     GatePayload,
     MergePayload,
+    ReviewPayload,
     ScriptPayload,
     SpawnPayload,
     StepPayload,
     ToolPayload,
     TracksPayload,
+    count_choices,
 )
 from interlock.gui.data.sending import Sender
-from interlock.gui.drawing.diff_view import draw_hunks, read
+from interlock.gui.drawing.diffs.change_view import draw_view_buttons
+from interlock.gui.drawing.diffs.effect_view import draw_effect_diff, draw_effect_summary
+from interlock.gui.drawing.diffs.hunk_view import DiffOptions, draw_hunks, read_diff
+from interlock.gui.drawing.diffs.review_view import ReviewDraft, draw_landing, draw_review
 from interlock.gui.drawing.prose import draw_prose
 from interlock.gui.drawing.text_widgets import clipped
-from interlock.gui.drawing.theme import NORMAL, SMALL
+from interlock.gui.drawing.theme import NORMAL
 from interlock.gui.drawing.widgets import Ui
 from interlock.views.display import counted, exact, one_line, pieces, safe
-from interlock.views.inbox import covered_by_step, landing_lines
+from interlock.views.inbox import covered_by_step
 
 
 class AnswerDraft:
@@ -31,13 +36,13 @@ class AnswerDraft:
 
     def __init__(self, approval: Approval) -> None:
         self.editing = False
-        self.both_sides = False
+        self.diff = DiffOptions()
         self.text = self.original = ""  # the edited text, and the text before the edit; set when editing begins
         self.context = approval.payload.context if isinstance(approval.payload, SpawnPayload) else ""
         self.message = ""
+        self.review = ReviewDraft()
         self.rule = ""  # the rule that would always allow it, once requested
-        payload = approval.payload
-        self.hunks = set(range(1, payload.hunks + 1)) if isinstance(payload, ToolPayload) else set[int]()
+        self.hunks = set(range(1, count_choices(approval.payload) + 1))
 
 
 def draw_payload(ui: Ui, approval: Approval, draft: AnswerDraft, send: Sender) -> None:
@@ -52,6 +57,11 @@ def draw_payload(ui: Ui, approval: Approval, draft: AnswerDraft, send: Sender) -
             if payload.services:
                 ui.small("Services that start beside it")
                 _draw_code(ui, "\n".join(payload.services))
+            if payload.effect:
+                draw_effect_summary(ui, approval, payload.effect)
+                if payload.effect.lines:
+                    _draw_code(ui, "\n".join(payload.effect.lines))
+                draw_effect_diff(ui, approval, payload.effect, send, draft.diff)
             if draft.rule:
                 ui.gap(2)
                 ui.small("This new rule would allow the script without an approval:", ui.look.waiting)
@@ -60,6 +70,8 @@ def draw_payload(ui: Ui, approval: Approval, draft: AnswerDraft, send: Sender) -
             _draw_tool(ui, approval, payload, draft, send)
         case SpawnPayload():
             _draw_facts(ui, ("role", payload.role), ("model", payload.model))
+            for line in payload.terms or ():
+                ui.wrapped(safe(line), ui.look.waiting if payload.unsupervised else ui.look.dim, small=True)
             ui.small("Prompt")
             _draw_text(ui, approval, draft, payload.prompt, "prompt")
             _draw_context(ui, approval, payload, draft, send)
@@ -85,16 +97,13 @@ def draw_payload(ui: Ui, approval: Approval, draft: AnswerDraft, send: Sender) -
             draw_prose(ui, payload.message, ui.look.dim)
             if payload.diff:
                 diff = send.text(payload.diff_blob.sha256) if payload.diff_blob else payload.diff
-                _draw_sides_button(ui, draft)
-                draw_hunks(ui, read(diff or payload.diff), None, scope=approval.id, both_sides=draft.both_sides)
+                draw_view_buttons(ui, draft.diff, approval.id)
+                draw_hunks(ui, read_diff(diff or payload.diff), None, draft.diff, scope=approval.id)
         case MergePayload():
             _draw_facts(ui, ("onto", payload.branch), ("from", payload.before[:10]), ("to", payload.after[:10]))
-            tones = {"good": ui.look.good, "bad": ui.look.bad, "dim": ui.look.dim}
-            for line, tone in landing_lines(payload):
-                ui.wrapped(safe(line), tones[tone])
-            diff = send.text(payload.diff_blob.sha256) if payload.diff_blob else payload.diff
-            _draw_sides_button(ui, draft)
-            draw_hunks(ui, read(diff or payload.diff), None, scope=approval.id, both_sides=draft.both_sides)
+            draw_landing(ui, approval, payload, draft.review, draft.hunks, draft.diff, send)
+        case ReviewPayload():
+            draw_review(ui, approval, payload, draft.review, draft.hunks, draft.diff, send)
         case TracksPayload():
             ui.wrapped(safe(payload.text), ui.look.dim)
             for plan in payload.tracks:
@@ -111,35 +120,23 @@ def _draw_tool(ui: Ui, approval: Approval, payload: ToolPayload, draft: AnswerDr
     diff = payload.diff
     if payload.diff_blob is not None:
         diff = send.text(payload.diff_blob.sha256) or payload.diff
-    hunks = read(diff) or read(payload.diff)  # without the whole diff: its beginning
+    change = read_diff(diff)
+    change = change if change.hunks else read_diff(payload.diff)  # without the whole diff: its beginning
+    hunks = change.hunks
     if len(hunks) < payload.hunks:
         words = f"Only {len(hunks)} of {counted(payload.hunks, 'hunk')} are shown."
         ui.wrapped(words, ui.look.bad, small=True, key="inbox.unseen", scope=approval.id)
     if hunks:
         added, removed = sum(hunk.added for hunk in hunks), sum(hunk.removed for hunk in hunks)
         ui.small(f"{len(draft.hunks)} of {counted(payload.hunks, 'hunk')} chosen   +{added} -{removed}")
-        _draw_sides_button(ui, draft)
-        draw_hunks(ui, hunks, draft.hunks, scope=approval.id, both_sides=draft.both_sides)
+        draw_view_buttons(ui, draft.diff, approval.id)
+        draw_hunks(ui, change, draft.hunks, draft.diff, scope=approval.id)
     else:
         ui.small("Arguments")
     if draft.editing or not hunks:
         _draw_text(ui, approval, draft, _whole_arguments(payload, send) or payload.arguments, "arguments")
-    _draw_facts(ui, ("tool", payload.tool))
+    _draw_facts(ui, ("tool", payload.tool), *((("contacts", ", ".join(payload.hosts)),) if payload.hosts else ()))
     _draw_folder(ui, payload.directory)
-
-
-def _draw_sides_button(ui: Ui, draft: AnswerDraft) -> None:
-    label = "unified" if draft.both_sides else "side by side"
-    imgui.push_style_var(imgui.StyleVar_.frame_padding.value, imgui.ImVec2(6, 1))
-    imgui.push_font(ui.look.regular, SMALL)
-    wide = imgui.calc_text_size(label).x + 12
-    end = imgui.get_cursor_screen_pos().x + imgui.get_content_region_avail().x
-    if imgui.get_item_rect_max().x + 6 <= end - wide:
-        imgui.same_line(imgui.get_cursor_pos_x() + imgui.get_content_region_avail().x - wide)
-    if ui.button("inbox.sides", label, weight="quiet"):
-        draft.both_sides = not draft.both_sides
-    imgui.pop_font()
-    imgui.pop_style_var()
 
 
 def _draw_text(ui: Ui, approval: Approval, draft: AnswerDraft, text: str, what: str) -> None:

@@ -8,6 +8,7 @@ from interlock.domain.values.tickets import (
     Escalated,
     Merging,
     Queued,
+    Reviewing,
     Ticket,
     Todo,
     Verifying,
@@ -35,6 +36,7 @@ MAP = "\uf279"
 MERGE = "\uf387"
 GAUGE = "\uf625"
 FLASK = "\uf0c3"
+EYE = "\uf06e"
 SHIELD = "\uf3ed"
 
 KINDS = {
@@ -47,6 +49,7 @@ KINDS = {
     "gate": FLASK,
     "merge": MERGE,
     "unknown": QUESTION,
+    "review": EYE,
 }
 
 
@@ -59,7 +62,7 @@ def of_ticket(ticket: Ticket) -> tuple[str, str]:
             return "bad", CROSS
         case Cancelled():
             return "faint", BAN
-        case Asking() | Escalated():
+        case Asking() | Escalated() | Reviewing():
             return "waiting", HAND
         case Todo(asked=str()):
             return "waiting", HAND

@@ -10,6 +10,7 @@ from msgspec.structs import asdict
 
 NORMAL, SMALL = 15.0, 13.0
 GAP = 8.0
+MARK = 0.42  # the same for changed words, which stand out from their line
 TINT = 0.16  # the part of a colour in the background of text in that colour
 
 
@@ -133,6 +134,7 @@ class Look:
         for role, colour in asdict(palette).items():
             setattr(self, role, u32(colour))
         self.tints = {role: u32(mixed(colour, palette.panel, TINT)) for role, colour in asdict(palette).items()}
+        self.marks = {role: u32(mixed(colour, palette.panel, MARK)) for role, colour in asdict(palette).items()}
         self.by_role: dict[str, int] = {role: u32(colour) for role, colour in asdict(palette).items()}
 
     def load_fonts(self) -> None:

@@ -11,6 +11,7 @@ from interlock.gui.drawing.theme import NORMAL, SMALL
 from interlock.gui.drawing.widgets import Ui
 from interlock.views.board import activity_of
 from interlock.views.display import exact, one_line, safe
+from interlock.views.verification import reused_lines
 
 
 def draw_ticket(ui: Ui, track: Track, ticket: Ticket, send: Sender) -> None:
@@ -28,6 +29,7 @@ def draw_ticket(ui: Ui, track: Track, ticket: Ticket, send: Sender) -> None:
         "file": spec.target_file or "",
         "after": ", ".join(spec.depends_on),
         "gates": exact("\n".join(gate.command for gate in spec.verify)),
+        "verified": exact("\n".join(reused_lines(ticket))),
         "attempts": str(ticket.attempts) if ticket.attempts else "",
         "priority": spec.priority if spec.priority != "medium" else "",
         "model": spec.model_override or "",

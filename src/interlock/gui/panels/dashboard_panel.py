@@ -3,6 +3,7 @@
 from imgui_bundle import imgui
 
 from interlock.domain.messages.commands.approval_commands import AnswerApproval
+from interlock.domain.values.autonomy import MEANING, Autonomy
 from interlock.domain.values.epics import Epic
 from interlock.domain.values.tickets import Verifying
 from interlock.gui.data.frame import Frame
@@ -12,9 +13,15 @@ from interlock.gui.drawing.answering import give_answer
 from interlock.gui.drawing.text_widgets import fitted
 from interlock.gui.drawing.theme import SMALL
 from interlock.gui.drawing.widgets import Ui
+from interlock.views.autonomy import offer, project_level
 from interlock.views.board import TrackRow, WorkerRow
 from interlock.views.display import counted, one_line, safe
 
+_LEVELS: tuple[tuple[Autonomy, str], ...] = (
+    ("ask", "Every change"),
+    ("review", "Each diff"),
+    ("land", "The landing"),
+)
 _MOST = 60  # rows of tracks and of workers
 
 
@@ -22,10 +29,15 @@ class DashboardPanel:
     name = "Dashboard"
     tabs = ("dashboard",)
 
+    def __init__(self) -> None:
+        self._counted = -1  # approvals that the offer of `review` was counted from
+        self._spared = ""
+
     def draw(self, ui: Ui, frame: Frame, send: Sender) -> None:
         self._draw_goal(ui, frame, send)
         for epic in frame.proposed:
             self._draw_proposal(ui, epic, frame, send)
+        self._draw_autonomy(ui, frame, send)
         self._draw_tracks(ui, frame, send)
         self._draw_workers(ui, frame, send)
         self._draw_tiers(ui, frame)
@@ -69,6 +81,36 @@ class DashboardPanel:
             words = "is being planned…" if epic.status == "planning" else f"could not be planned: {epic.reason}"
             ui.wrapped(f"{epic.id} {safe(words)}", role, small=True)
         ui.gap()
+
+    def _draw_autonomy(self, ui: Ui, frame: Frame, send: Sender) -> None:
+        """What asks first, for the project. Without a sandbox there is no choice."""
+        level = project_level(frame.state)
+        ui.heading("Asks about", level)
+        off = frame.place.sandbox == "off"
+        for at, (choice, label) in enumerate(_LEVELS):
+            if at:
+                ui.beside(label, 8)
+            if ui.button(
+                f"btn_autonomy_{choice}",
+                label,
+                weight="go" if choice == level else "plain",
+                enabled=not off or choice == "ask",
+                about=MEANING[choice][:1].upper() + MEANING[choice][1:],
+            ):
+                send.click(f"btn_autonomy_{choice}")
+        if level != "ask":
+            ui.wrapped(MEANING[level], ui.look.dim, small=True)
+        elif spared := self._offer(frame):
+            ui.wrapped(spared, ui.look.waiting, small=True, key="dashboard.offer")
+        ui.gap()
+
+    def _offer(self, frame: Frame) -> str:
+        """Counted again only after a new approval: there may be many."""
+        if self._counted != len(frame.state.approvals):
+            self._counted = len(frame.state.approvals)
+            spared = offer(frame.state)
+            self._spared = spared.sentence if spared else ""
+        return self._spared
 
     def _draw_proposal(self, ui: Ui, epic: Epic, frame: Frame, send: Sender) -> None:
         ui.heading("Proposed", counted(len(epic.proposed), "track"))

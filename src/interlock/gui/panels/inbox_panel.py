@@ -1,5 +1,7 @@
 """Inbox: the pending approvals. Each shows its asker, reason, exact bytes and possible answers."""
 
+from collections.abc import Sequence
+
 from imgui_bundle import imgui
 
 from interlock.domain.messages.commands.approval_commands import AnswerApproval
@@ -11,14 +13,17 @@ from interlock.domain.values.approvals import (
     ScriptPayload,
     SpawnPayload,
     ToolPayload,
+    count_choices,
 )
 from interlock.gui.data.frame import Frame
 from interlock.gui.data.sending import Sender
 from interlock.gui.drawing import symbols
 from interlock.gui.drawing.answering import give_answer
+from interlock.gui.drawing.marks import BOX, Marks
 from interlock.gui.drawing.payload_view import AnswerDraft, draw_payload, editable
 from interlock.gui.drawing.text_widgets import clipped, fitted
 from interlock.gui.drawing.widgets import FLAT, Ui, Weight
+from interlock.views.answer_sets import Alike
 from interlock.views.display import one_line, safe
 from interlock.views.inbox import approval_title, what_changed
 
@@ -29,8 +34,16 @@ _KEYS: dict[str, str] = {
     "spawn": "spawn",
     "ask": "ask",
     "merge": "merge",
+    "review": "review",
 }
-_LABELS = {"approve": "Approve", "reject": "Reject", "abort": "Abort track", "retry": "Retry", "skip": "Skip"}
+_LABELS = {
+    "approve": "Approve",
+    "reject": "Reject",
+    "abort": "Abort track",
+    "retry": "Retry",
+    "skip": "Skip",
+    "changes": "Request changes",
+}
 _LETTERS = {
     "approve": ("a", imgui.Key.a),
     "edited": ("e", imgui.Key.e),
@@ -38,8 +51,10 @@ _LETTERS = {
     "abort": ("x", imgui.Key.x),
     "retry": ("t", imgui.Key.t),
     "skip": ("s", imgui.Key.s),
+    "changes": ("c", imgui.Key.c),
 }
 _GLANCE_S = 0.3  # an answer sooner than this cannot follow from reading the approval
+_HINTS = {True: "What should change, or why not", False: "Reason for a rejection (optional)"}
 _MOST_DRAFTS = 200
 _NARROW = 260.0  # pixels; below this width an input has a line of its own
 
@@ -50,6 +65,7 @@ class InboxPanel:
 
     def __init__(self) -> None:
         self._chosen = ""
+        self._marks = Marks()
         self._drafts: dict[str, AnswerDraft] = {}
         self._moved = False
         self._picked = False  # the user chose the shown approval
@@ -58,18 +74,22 @@ class InboxPanel:
         self._foot_high = 78.0  # of the last frame: the buttons may need two lines
 
     def draw(self, ui: Ui, frame: Frame, send: Sender) -> None:
-        pending = frame.pending
-        if not pending:
+        if not frame.pending:
             self._draw_empty(ui, frame)
             return
+        groups = self._marks.groups(frame.pending)
+        pending = [alike.first for alike in groups]
         index = next((at for at, approval in enumerate(pending) if approval.id == self._chosen), 0)
         index = self._handle_keys(ui, index, len(pending))
+        if ui.letters and imgui.is_key_pressed(imgui.Key.m, False):
+            self._marks.toggle(groups[index])
         self._chosen = pending[index].id
         self._start_glance(self._chosen)
-        ui.small(f"{len(pending):,} waiting", ui.look.waiting, key="inbox.count")
+        ui.small(f"{len(frame.pending):,} waiting", ui.look.waiting, key="inbox.count")
         ui.right("j / k to move" if ui.keyboard == self.name else "click here to use its letters", ui.look.faint)
-        if len(pending) > 1:
-            self._draw_list(ui, frame, index)
+        if len(frame.pending) > 1:
+            self._draw_list(ui, frame, groups, index)
+        self._marks.draw_bar(ui, frame.pending, pending[index], send)
         ui.rule()
         approval = pending[index]
         if imgui.begin_child("detail", imgui.ImVec2(0, 0), FLAT):
@@ -105,36 +125,39 @@ class InboxPanel:
         self._picked = self._picked or self._moved
         return moved
 
-    def _draw_list(self, ui: Ui, frame: Frame, index: int) -> None:
-        pending = frame.pending
+    def _draw_list(self, ui: Ui, frame: Frame, groups: Sequence[Alike], index: int) -> None:
         high = 24.0
-        room = min(len(pending) * (high + 4) + 4, max(130.0, imgui.get_content_region_avail().y * 0.22))
+        room = min(len(groups) * (high + 4) + 4, max(130.0, imgui.get_content_region_avail().y * 0.22))
         imgui.begin_child("list", imgui.ImVec2(0, room), FLAT)
         imgui.push_style_var(imgui.StyleVar_.item_spacing.value, imgui.ImVec2(6, 4))
 
         def row(at: int) -> None:
-            approval = pending[at]
+            alike = groups[at]
+            approval = alike.first
             place = imgui.get_cursor_pos()
             if ui.row(
                 "inbox.row", one_line(approval_title(approval), 200), scope=approval.id, chosen=at == index, height=high
             ):
                 self._chosen, self._picked = approval.id, True
             after = imgui.get_cursor_pos()
-            imgui.set_cursor_pos(imgui.ImVec2(place.x + 4, place.y + 3))
+            imgui.set_cursor_pos(imgui.ImVec2(place.x + 2, place.y + 2))
+            self._marks.draw_box(ui, alike)
+            imgui.set_cursor_pos(imgui.ImVec2(place.x + 4 + BOX, place.y + 3))
             ui.text(symbols.KINDS[approval.kind], ui.look.waiting)
-            imgui.same_line(30)
+            imgui.same_line(30 + BOX)
             imgui.set_cursor_pos_y(place.y + 3)
             since = f"{frame.elapsed(approval.requested_at)} "
             room = imgui.get_content_region_avail().x - imgui.calc_text_size(since).x
             ui.text(
-                fitted(_sentence(approval_title(approval), 200), room), ui.look.text if at == index else ui.look.dim
+                fitted(_times(alike) + _sentence(approval_title(approval), 200), room),
+                ui.look.text if at == index else ui.look.dim,
             )
             imgui.set_cursor_pos_y(place.y + 4)
             ui.right(since, ui.look.faint)
             imgui.set_cursor_pos(imgui.ImVec2(after.x, after.y - 4))  # an empty item ends the row at the right position
             imgui.dummy(imgui.ImVec2(0, 0))
 
-        clipped(len(pending), high + 4, row)
+        clipped(len(groups), high + 4, row)
         if self._moved:
             imgui.set_scroll_y(max(0.0, index * (high + 4) - room / 2))
         imgui.pop_style_var()
@@ -162,6 +185,8 @@ class InboxPanel:
             )  # in the scrolled part: a long text must not push the buttons out of sight
             words = f"{approval.id}   {safe(approval.asker)} asks{safe(why)}"
             ui.wrapped(words, look.dim, small=True, key="inbox.why", scope=approval.id)
+            if (urgency := frame.outlook.urgency[approval.id]).holds:
+                ui.wrapped(urgency.reason, look.waiting, small=True, key="inbox.urgency", scope=approval.id)
             for number, line in enumerate(what_changed(approval)):
                 ui.wrapped(safe(line), look.waiting, small=True, key="inbox.changed", scope=f"{approval.id}.{number}")
             ui.gap(2)
@@ -203,7 +228,7 @@ class InboxPanel:
             "inbox.message",
             draft.message,
             scope=approval.id,
-            hint="Reason for a rejection (optional)",
+            hint=_HINTS["changes" in ALLOWED[approval.kind]],
             label="message",
             width=-1 if narrow else -110,
         )
@@ -216,13 +241,13 @@ class InboxPanel:
     def _draw_decision(self, ui: Ui, approval: Approval, decision: Decision, draft: AnswerDraft) -> bool:
         weight: Weight = "go" if decision in ("approve", "retry") else "stop" if decision == "abort" else "plain"
         letter, shortcut = _LETTERS[decision]
-        hunks = _hunks(approval)
+        hunks = count_choices(approval.payload)
         return ui.button(
             button_key(approval.kind, decision),
             _label(approval, decision, draft),
             scope=approval.id,
             weight=weight,
-            enabled=decision != "approve" or not hunks or bool(draft.hunks),
+            enabled=_is_possible(decision, hunks, draft),
             shortcut=shortcut,
             letter=letter,
             also=(f"inbox.{decision}",),
@@ -267,7 +292,7 @@ class InboxPanel:
 
 def button_key(kind: Kind, decision: Decision) -> str:
     """The widget key of a decision: the desk's name of the same button, where the desk has one."""
-    if decision == "abort" and kind in ("script", "tool", "step"):
+    if decision == "abort" and kind in ("script", "tool", "step", "review"):
         return f"inbox.{decision}"
     if kind in ("gate", "unknown"):
         return f"btn_{kind}_{decision}"
@@ -277,7 +302,7 @@ def button_key(kind: Kind, decision: Decision) -> str:
 
 
 def _label(approval: Approval, decision: Decision, draft: AnswerDraft) -> str:
-    hunks = _hunks(approval)
+    hunks = count_choices(approval.payload)
     if decision == "approve" and draft.editing:
         return "Approve edited"
     if decision == "approve" and len(draft.hunks) < hunks:
@@ -287,16 +312,12 @@ def _label(approval: Approval, decision: Decision, draft: AnswerDraft) -> str:
     return _LABELS[decision]
 
 
-def _hunks(approval: Approval) -> int:
-    return approval.payload.hunks if isinstance(approval.payload, ToolPayload) else 0
-
-
 def _command(approval: Approval, decision: Decision, draft: AnswerDraft) -> AnswerApproval:
     if decision != "approve":
-        return AnswerApproval(approval.id, decision, message=draft.message)
+        return AnswerApproval(approval.id, decision, message=draft.message, comments=draft.review.comments)
     payload = approval.payload
     edited = draft.text if draft.editing and draft.text != draft.original else None
-    some = edited is None and len(draft.hunks) < _hunks(approval)
+    some = edited is None and len(draft.hunks) < count_choices(approval.payload)
     changed = draft.editing and isinstance(payload, SpawnPayload) and draft.context != payload.context
     return AnswerApproval(
         approval.id,
@@ -305,7 +326,18 @@ def _command(approval: Approval, decision: Decision, draft: AnswerDraft) -> Answ
         draft.message,
         hunks=tuple(sorted(draft.hunks)) if some else None,
         edited_context=draft.context if changed else None,
+        comments=draft.review.comments,
     )
+
+
+def _is_possible(decision: Decision, hunks: int, draft: AnswerDraft) -> bool:
+    if decision == "changes":
+        return bool(draft.message.strip() or draft.review.comments)
+    return decision != "approve" or not hunks or bool(draft.hunks)
+
+
+def _times(alike: Alike) -> str:
+    return f"{alike.count:,}x  " if alike.count > 1 else ""
 
 
 def _sentence(text: str, width: int) -> str:

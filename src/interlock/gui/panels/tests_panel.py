@@ -13,8 +13,8 @@ from interlock.gui.drawing.text_widgets import clipped, fitted
 from interlock.gui.drawing.theme import SMALL
 from interlock.gui.drawing.widgets import Ui
 from interlock.views.display import counted, one_line, safe
-from interlock.views.journal_lines import seconds
 from interlock.views.test_history import utc_text
+from interlock.views.verification import seconds
 
 _LOOKS: dict[Outcome, tuple[str, str]] = {
     "passed": ("good", symbols.CHECK),

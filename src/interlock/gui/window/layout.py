@@ -8,7 +8,7 @@ PLACES: Mapping[str, Sequence[str]] = {
     "left": ("Dashboard", "Provider"),
     "middle": ("Tickets", "Timeline", "Tests", "Usage", "Diagnostics"),
     "below": ("Streams", "Discussion"),
-    "right": ("Inbox",),
+    "right": ("Inbox", "Rules"),
 }
 LEFT, RIGHT, BELOW = 0.185, 0.395, 0.32  # each a part of the space left when it is split off
 _LEAST = 175.0  # pixels of the left column: two buttons side by side

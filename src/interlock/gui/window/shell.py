@@ -28,6 +28,7 @@ from interlock.gui.panels.diagnostics_panel import DiagnosticsPanel
 from interlock.gui.panels.graph_panel import GraphPanel
 from interlock.gui.panels.inbox_panel import InboxPanel
 from interlock.gui.panels.provider_panel import ProviderPanel
+from interlock.gui.panels.rules_panel import RulesPanel
 from interlock.gui.panels.streams_panel import StreamsPanel
 from interlock.gui.panels.tests_panel import TestsPanel
 from interlock.gui.panels.timeline_panel import TimelinePanel
@@ -114,7 +115,8 @@ class Window:
             DiagnosticsPanel(self.figures, self.guard, broken),
             StreamsPanel(),
             ChatPanel(),
-            InboxPanel(),
+            RulesPanel(),
+            InboxPanel(),  # the last one has the focus at first
         ]
         self._docks = Docks(self.ui, self.guard, self.frame, self.send, panels)
         self._ended = threading.Event()

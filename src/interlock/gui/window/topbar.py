@@ -11,7 +11,9 @@ from interlock.gui.drawing import symbols
 from interlock.gui.drawing.text_widgets import fitted
 from interlock.gui.drawing.theme import NORMAL, SMALL
 from interlock.gui.drawing.widgets import Ui
+from interlock.views.autonomy import project_level
 from interlock.views.display import counted, one_line
+from interlock.views.outlook.forecast import forecast_text
 
 HIGH = 44.0
 LOW = 28.0
@@ -83,13 +85,16 @@ def _draw_pills(ui: Ui, frame: Frame) -> None:
 
 
 def _draw_right(ui: Ui, frame: Frame, middle: float, free: float) -> None:
-    """From right to left: sandbox, cost, workers; without room the leftmost are omitted."""
+    """From right to left: sandbox, cost, workers, forecast; without room the leftmost are omitted."""
     look = ui.look
     imgui.push_font(look.regular, SMALL)
     right = imgui.get_window_width() - 16
     off = frame.place.sandbox == "off"
     words = f"{symbols.UNLOCK} SANDBOX OFF" if off else f"{symbols.LOCK} sandbox"
     right = _put(ui, right, middle, words, look.bad if off else look.good, "topbar.sandbox")
+    level = project_level(frame.state)
+    if level != "ask":
+        right = _put(ui, right, middle, f"{symbols.EYE} autonomy {level}", look.waiting, "topbar.autonomy")
     spent = sum(used.cost for used in frame.state.usage.values())
     cap = frame.state.conductor.caps.epic
     money = f"{dollars(spent // 10_000 * 10_000)}" + (f" of {dollars(cap)}" if cap else " spent")
@@ -108,7 +113,11 @@ def _draw_right(ui: Ui, frame: Frame, middle: float, free: float) -> None:
     else:
         words = one_line(frame.tiers[-1], 36) if frame.tiers else ""
     if words and right - imgui.calc_text_size(words).x > free:
-        _put(ui, right, middle, words, look.dim, "topbar.workers")
+        right = _put(ui, right, middle, words, look.dim, "topbar.workers")
+    if (found := frame.outlook.forecast) is not None:
+        words = forecast_text(found)
+        if right - imgui.calc_text_size(words).x > free:
+            _put(ui, right, middle, words, look.dim, "topbar.forecast")
     imgui.pop_font()
 
 

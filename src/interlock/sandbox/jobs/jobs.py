@@ -50,6 +50,11 @@ def link_problem(job: Job) -> str | None:
     return None
 
 
+def layer_problem(job: Job) -> str | None:
+    """The reason to refuse a job whose changes must be kept apart, for the levels that cannot do that."""
+    return "only the sandbox made with bubblewrap can keep the changes of a command apart" if job.layer else None
+
+
 def keeper_command(fd: int) -> list[str]:
     """The command of the keeper, from a memory file: no path of ours must exist in the sandbox."""
     return [INTERPRETER, "-I", "-S", f"/proc/self/fd/{fd}"]

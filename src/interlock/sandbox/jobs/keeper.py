@@ -3,7 +3,7 @@
 `launcher CONTROL FOLDER`: writes its pid to CONTROL, stays, and forks a keeper for each job. The keeper adopts orphans
 of its command (child subreaper) and kills them before it reports, also if Interlock itself is gone. So a job ends even
 if Interlock dies while bwrap creates its namespace, when `--die-with-parent` of bwrap is not yet active. FOLDER
-contains confine.py and space.py.
+contains confine.py, overlay.py and space.py.
 
 `inside REPORT SPEC`: the init of a bubblewrap namespace. bwrap reports only 128+n, so this writes one line to REPORT, a
 descriptor, and then exits with the same number. The kernel carries the exit status to bwrap: no command can forge it.
@@ -20,7 +20,7 @@ TYPE_CHECKING = False  # importing `typing` would cost time
 if TYPE_CHECKING:
     import signal as _signal
 
-    from interlock.sandbox.jobs import confine, space
+    from interlock.sandbox.jobs import confine, overlay, space
 else:
     import _signal
 
@@ -33,6 +33,7 @@ _MOST_DESCRIPTORS = 64
 _MOST_NUMBER = 1 << 30  # of a descriptor
 _LONGEST_REPORT = 4000
 _WATCH = b"watch "  # the rule with the temporary folder of the command
+_OVERLAY = b"overlay "  # the rule with the folder of an overlay
 _LOOK_MS = 50  # seconds between two counts of the processes
 
 Command = tuple[bytes, list[bytes], dict[bytes, bytes]]  # directory, arguments, environment
@@ -161,7 +162,7 @@ def limit_processes(most: int) -> None:
 
 
 def launcher(control_fd: int, folder: str) -> int:
-    global confine, space
+    global confine, overlay, space
     import ctypes
     import fcntl
     import socket
@@ -175,6 +176,7 @@ def launcher(control_fd: int, folder: str) -> int:
     prctl = ctypes.CDLL(None, use_errno=True).prctl
     sys.path.append(folder)
     import confine
+    import overlay
     import space
 
     confine.hide()
@@ -205,8 +207,11 @@ def keep(signals: list[int], line: int, spec: int, *streams: int) -> None:
     confine.limit(memory_mb, open_files)
     watched = [rule for rule in rules if rule.startswith(_WATCH)]
     area = space.Space(watched[0][len(_WATCH) :], tmp_mb) if watched and tmp_mb else None
-    rules = [rule for rule in rules if rule not in watched]
-    if rules:
+    layers = [rule[len(_OVERLAY) :] for rule in rules if rule.startswith(_OVERLAY)]
+    rules = [rule for rule in rules if rule not in watched and not rule.startswith(_OVERLAY)]
+    if problem := "".join(map(overlay.mount, layers)):
+        started = problem
+    elif rules:
         started = confine.spawn(*command, signals, list(streams), rules, lambda: limit_processes(processes))
     else:
         started = spawn(*command, signals, list(streams))
@@ -234,6 +239,8 @@ def keep(signals: list[int], line: int, spec: int, *streams: int) -> None:
     else:
         text = "stopped"
     kill_descendants()
+    for layer in layers:
+        overlay.unmount(layer)
     posix.write(line, text.encode())
 
 

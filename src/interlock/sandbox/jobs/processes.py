@@ -13,7 +13,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TypeVar
 
 from interlock.errors import Misconfigured, Unavailable
-from interlock.ports.processes import Output
+from interlock.ports.processes import Job, Output
 from interlock.sandbox.jobs.output import Sink, Whole
 from interlock.sandbox.limits.environment import with_plain_path
 
@@ -168,6 +168,11 @@ def given_stdin(content: bytes | None) -> int:
     if content is None:
         return os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
     return in_memory("stdin", content)
+
+
+def input_of(job: Job) -> int:
+    """A new descriptor with the job's input."""
+    return given_stdin(job.stdin) if job.input is None else os.dup(job.input)
 
 
 def in_memory(name: str, content: bytes) -> int:

@@ -19,7 +19,7 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from interlock.ports.processes import Finished, Job, OnOutput
+from interlock.ports.processes import Finished, Job, OnOutput, View
 from interlock.sandbox.jobs import jobs, processes
 from interlock.sandbox.jobs.launcher import CannotLaunch, Launcher
 from interlock.sandbox.jobs.output import Both, Head
@@ -66,7 +66,8 @@ class BubblewrapSandbox(RunsTrusted):
         # Options are passed through a descriptor: no length limit, and `ps` shows no paths. bwrap gets no environment:
         # it runs outside, and nothing that a job wrote may reach it.
         command = ["--args", "4", "--", *jobs.keeper_command(5), "inside", "3", "6"]
-        self._bwrap = jobs.spec("/", [bwrap or program() or "bwrap", *command], {}, limits)
+        self._argv = [bwrap or program() or "bwrap", *command]
+        self._bwrap = jobs.spec("/", self._argv, {}, limits)
         self._limits = limits
         self._features = features
         self._size_mb = limits.tmp_mb if features.sizes else 0
@@ -85,7 +86,7 @@ class BubblewrapSandbox(RunsTrusted):
         if problem := jobs.problem(job) or jobs.link_problem(job) or self._own.problem(job.writable):
             return jobs.not_run(problem)
         job = git_guard.protected(job)
-        toolchain = Toolchain(self._env, (jobs.INTERPRETER, *job.programs), network=job.network, writable=job.writable)
+        toolchain = self._toolchain(job)
         own = await asyncio.to_thread(self._own.below, (*job.writable, *job.readable), toolchain.paths)
         if problem := own.problem():
             return jobs.not_run(problem)
@@ -123,9 +124,8 @@ class BubblewrapSandbox(RunsTrusted):
             )
             begun = time.monotonic()
             try:
-                kept = await self._launcher.run(
-                    self._bwrap, mine(processes.given_stdin(job.stdin)), readers, given, job.timeout_s
-                )
+                stdin = mine(processes.input_of(job))
+                kept = await self._launcher.run(self._started(job), stdin, readers, given, job.timeout_s)
             except CannotLaunch as error:
                 return jobs.not_run(str(error))
             if kept.report.startswith(b"error "):
@@ -139,6 +139,19 @@ class BubblewrapSandbox(RunsTrusted):
                 stderr=err.tail.text(),
                 duration_ms=round((time.monotonic() - begun) * 1000),
             )
+
+    def _started(self, job: Job) -> bytes:
+        """The command of bwrap; with an overlay, the keeper mounts it first."""
+        if job.layer is None or job.layer.kind == "copy":
+            return self._bwrap
+        return jobs.spec("/", self._argv, {}, self._limits, [f"overlay {job.layer.folder}"])
+
+    def view(self, job: Job) -> View:
+        toolchain = self._toolchain(job)
+        return View(f"bubblewrap {self._limits} {self._features}", tuple(toolchain.paths), tuple(toolchain.links))
+
+    def _toolchain(self, job: Job) -> Toolchain:
+        return Toolchain(self._env, (jobs.INTERPRETER, *job.programs), network=job.network, writable=job.writable)
 
     def _options(self, job: Job, toolchain: Toolchain, covered: Sequence[str], hidden: Sequence[str]) -> list[str]:
         args = [*_NAMESPACES, "--die-with-parent", "--new-session", "--cap-drop", "ALL", "--chdir", "/"]

@@ -5,10 +5,11 @@ import os
 import time
 from collections.abc import Mapping, Sequence
 
-from interlock.ports.processes import Conversation, Finished, Job, OnOutput, Output
+from interlock.ports.processes import Conversation, Finished, Job, LiveJob, OnOutput, Output
 from interlock.sandbox.jobs import jobs, processes
 from interlock.sandbox.jobs.conversation import ProgramConversation
 from interlock.sandbox.jobs.launcher import CannotLaunch, Launcher
+from interlock.sandbox.jobs.live import RunningJob
 from interlock.sandbox.jobs.output import Both
 from interlock.sandbox.jobs.processes import Reader
 
@@ -20,7 +21,7 @@ async def run_direct(launcher: Launcher, job: Job, spec: bytes, on_stdout: OnOut
         readers = Reader(out), Reader(err)
         for reader in readers:
             closing.callback(reader.close)
-        stdin = processes.given_stdin(job.stdin)
+        stdin = processes.input_of(job)
         closing.callback(os.close, stdin)
         begun = time.monotonic()
         try:
@@ -40,7 +41,13 @@ async def run_direct(launcher: Launcher, job: Job, spec: bytes, on_stdout: OnOut
 
 
 class RunsTrusted:
-    """Our own programs run unconfined on every level."""
+    """Shared by all levels: jobs that stay, and our own programs, which run unconfined."""
+
+    async def run(self, job: Job, on_stdout: OnOutput | None = None) -> Finished:
+        raise NotImplementedError  # each level has its own
+
+    def open(self, job: Job) -> LiveJob:
+        return RunningJob(self.run, job)
 
     async def run_trusted(
         self,

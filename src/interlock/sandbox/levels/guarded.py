@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Literal
 
-from interlock.ports.processes import Conversation, Finished, IsComplete, Job, OnOutput, Output, Sandbox
+from interlock.ports.processes import Conversation, Finished, IsComplete, Job, LiveJob, OnOutput, Output, Sandbox, View
 
 
 class GuardedSandbox:
@@ -20,6 +20,13 @@ class GuardedSandbox:
     async def run(self, job: Job, on_stdout: OnOutput | None = None) -> Finished:
         self._check()
         return await self._inner.run(job, on_stdout)
+
+    def open(self, job: Job) -> LiveJob:
+        self._check()
+        return self._inner.open(job)
+
+    def view(self, job: Job) -> View | None:
+        return self._inner.view(job)
 
     async def run_trusted(
         self,

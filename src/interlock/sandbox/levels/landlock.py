@@ -15,7 +15,7 @@ from typing import Literal
 
 from msgspec.structs import replace
 
-from interlock.ports.processes import Finished, Job, OnOutput
+from interlock.ports.processes import Finished, Job, OnOutput, View
 from interlock.sandbox.jobs import confine, jobs, processes
 from interlock.sandbox.jobs.launcher import Launcher
 from interlock.sandbox.levels.direct import RunsTrusted, run_direct
@@ -72,6 +72,8 @@ class LandlockSandbox(RunsTrusted):
     async def run(self, job: Job, on_stdout: OnOutput | None = None) -> Finished:
         if problem := missing() or jobs.problem(job) or jobs.link_problem(job) or self._own.problem(job.writable):
             return jobs.not_run(problem)
+        if problem := jobs.layer_problem(job):
+            return jobs.not_run(problem)
         job = git_guard.protected(job)
         guard = git_guard.GitGuard(git_guard.names(job))
         private = _private_folder()
@@ -82,8 +84,7 @@ class LandlockSandbox(RunsTrusted):
             await processes.uncancelled(lambda: asyncio.to_thread(_remove, private))
 
     async def _run(self, job: Job, private: str, on_stdout: OnOutput | None) -> Finished:
-        programs = (jobs.INTERPRETER, *job.programs)
-        toolchain = Toolchain(self._env, programs, network=job.network, writable=job.writable)
+        toolchain = self._toolchain(job)
         own = await asyncio.to_thread(self._own.below, (*job.writable, *job.readable), toolchain.paths)
         if problem := own.problem():
             return jobs.not_run(problem)
@@ -92,6 +93,15 @@ class LandlockSandbox(RunsTrusted):
         env = self._env_inside(job, toolchain.paths, private)
         spec = jobs.spec(job.cwd, job.argv, env, self._limits, rules)
         return await run_direct(self._launcher, job, spec, on_stdout, _hint(rules, job.writable))
+
+    def view(self, job: Job) -> View:
+        toolchain = self._toolchain(job)
+        links = (place for place, _ in toolchain.links)  # they are the machine's own: their targets are visible
+        return View(f"landlock {self._limits}", (*toolchain.paths, *links))
+
+    def _toolchain(self, job: Job) -> Toolchain:
+        programs = (jobs.INTERPRETER, *job.programs)
+        return Toolchain(self._env, programs, network=job.network, writable=job.writable)
 
     def _rules(self, job: Job, tools: Sequence[str], private: str, hidden: Sequence[str] = ()) -> Iterator[str]:
         """The rules for confine.py; all paths are resolved."""

@@ -58,12 +58,20 @@ def of_job(job: Job, covered: Sequence[str], hidden: Sequence[str]) -> list[str]
     around = {above for place in _covers(hidden, job.writable) for above in _between(place, job.writable)}
     args: list[str] = []
     for path in (*job.writable, *sorted(around)):
-        args += ["--bind", path, path]
+        args += ["--bind", in_layer(job, path), path]
     for path in job.readable:
         args += ["--ro-bind", path, path]
     for path in covered:
         args += ["--tmpfs", path, "--remount-ro", path]
     return args
+
+
+def in_layer(job: Job, path: str) -> str:
+    """The path to mount at `path`: if the job's changes are kept apart, the one beside."""
+    if job.layer is None or not contains(job.writable[0], path):
+        return path
+    beside = os.path.join(job.layer.folder, "merged" if job.layer.kind == "overlay" else "copy")
+    return os.path.normpath(os.path.join(beside, os.path.relpath(path, job.writable[0])))
 
 
 def of_hidden(hidden: Sequence[str], job: Job, tools: Sequence[str]) -> list[str]:
@@ -75,7 +83,8 @@ def of_hidden(hidden: Sequence[str], job: Job, tools: Sequence[str]) -> list[str
     args: list[str] = []
     for place in sorted({*covers, *again}):
         if place in again:
-            args += ["--bind" if place in job.writable else "--ro-bind", place, place]
+            source = in_layer(job, place) if place in job.writable else place
+            args += ["--bind" if place in job.writable else "--ro-bind", source, place]
         elif place in folders:
             args += ["--tmpfs", place]
         else:

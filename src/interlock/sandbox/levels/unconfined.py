@@ -22,8 +22,12 @@ class UnconfinedSandbox(RunsTrusted):
     def level(self) -> Literal["off"]:
         return "off"
 
+    def view(self, job: Job) -> None:
+        """A command sees the whole machine."""
+        return
+
     async def run(self, job: Job, on_stdout: OnOutput | None = None) -> Finished:
-        if problem := jobs.problem(job):
+        if problem := jobs.problem(job) or jobs.layer_problem(job):
             return jobs.not_run(problem)
         spec = jobs.spec(job.cwd, job.argv, job.env, self._limits)
         return await run_direct(self._launcher, job, spec, on_stdout)

@@ -39,7 +39,8 @@ def preview(edits: Sequence[Edit]) -> Preview:
         if len(edits) == 1
         else f"Change {counted(len(edits), 'file')}: {_named(edits)}"
     )
-    return Preview(title, tuple(hunk for step in steps for hunk in step.hunks))
+    hunks = tuple(hunk for step in steps for hunk in step.hunks)
+    return Preview(title, hunks, paths=tuple(edit.path for edit in edits))
 
 
 def write(folder: str, names: ClosedNames, edits: Sequence[Edit], hunks: tuple[int, ...] | None) -> str:

@@ -24,6 +24,7 @@ from interlock.workspaces.checkouts.clean_checkout import (
     untracked,
     write_extras,
 )
+from interlock.workspaces.checkouts.extra_files import extras_digest
 from interlock.workspaces.checkouts.include import Trusts, copy_included
 from interlock.workspaces.checkouts.spare_folders import SpareFolders
 from interlock.workspaces.checkouts.staging import Listing, list_changes, make_readable, submodules, unlock
@@ -152,6 +153,13 @@ class Worktrees:
 
     def surroundings(self, track: str, ticket: str) -> Surroundings:
         return self._extras(track, ticket).surroundings
+
+    async def extras_digest(self, track: str, ticket: str) -> str | None:
+        """Of the files that are not in git; right after `show`. None if they are too much to read."""
+        extras = self._extras(track, ticket)
+        paths = {*extras.made, *extras.included}
+        folder, packages = str(self.folder(track, ticket)), extras.surroundings.readable
+        return await in_thread(lambda: extras_digest(folder, paths, packages))
 
     def made_unchanged(self, track: str, ticket: str) -> frozenset[bytes]:
         """Files of the setup that are as it made them: they are not part of the work, ignored by git or not."""

@@ -112,6 +112,10 @@ class CheckpointStore:
     async def tree_of(self, name: str) -> str:
         return await self.git.line("rev-parse", f"{_REFS}/{name}^{{tree}}")
 
+    async def has(self, tree: str) -> bool:
+        """Whether a stored tree without a name is still there."""
+        return (await self.git("cat-file", "-e", f"{tree}^{{tree}}", ok=(0, 1, 128))).code == 0
+
     async def manifest(self, tree: str) -> Manifest:
         return decode((await self.git("cat-file", "blob", f"{tree}:manifest")).stdout)
 

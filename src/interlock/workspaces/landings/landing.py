@@ -7,7 +7,7 @@ failure puts the files back. After a crash each file is the old or the new one, 
 
 import os
 import shutil
-from collections.abc import Coroutine, Mapping
+from collections.abc import Collection, Coroutine, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,7 @@ from interlock.workspaces.landings.found import MISSING, Found, as_file, find, s
 from interlock.workspaces.landings.index_lock import IndexLock, LandingRecord, new_token, read_record, write_record
 from interlock.workspaces.landings.placing import GONE, NEW, Placing, folders_of
 from interlock.workspaces.own_git_dirs import set_head, share_index_parts
+from interlock.workspaces.parts import tree_of_parts
 from interlock.workspaces.records import LANDING, ROLLBACK
 from interlock.workspaces.repository import Repository
 from interlock.workspaces.snapshots import Snapshots
@@ -76,6 +77,18 @@ class Landings:
         await self._integration.point(f"refs/interlock/landing/{track}", after)  # the approval may wait for weeks
         return LandingPlan(onto, before, after, await self._diff(before, after), await self._tree(after))
 
+    async def narrow(self, track: str, landing: LandingPlan, parts: Collection[int]) -> LandingPlan:
+        self._refuse_rollback()
+        before, onto = await self._head()
+        if (before, onto) != (landing.before, landing.branch):
+            raise BranchMoved(f"{onto} changed since the landing of {track} was answered")
+        tree = await tree_of_parts(self._repository, before, landing.after, parts)
+        message = f"Land only the accepted parts of track {track}\n"
+        after = await self._repository.commit(tree, (landing.after,), message)
+        await self._refuse_overwriting(before, after)
+        await self._integration.point(f"refs/interlock/landing/{track}", after)
+        return LandingPlan(onto, before, after, await self._diff(before, after), tree)
+
     def _refuse_rollback(self) -> None:
         if self._rollback.exists():
             raise Rejected(
@@ -102,7 +115,23 @@ class Landings:
             self._drop(record)
             raise BranchMoved(f"{onto} changed since this landing was prepared; ask for it again")
         self._drop(record)
-        record = LandingRecord(new_token(), onto, before, landing.after)
+        return await self._move_all(LandingRecord(new_token(), onto, before, landing.after))
+
+    async def take_back(self, landed: LandingPlan) -> str:
+        """Undoes a landing: files, index and branch go back to where they were, or nothing changes.
+
+        It is a landing in the other direction: after a crash it is taken back like one that the journal does not know.
+        """
+        if self._record.exists():
+            raise Rejected("a landing is under way or was interrupted; try again when it has ended")
+        now, onto = await self._head()
+        if onto != landed.branch:
+            raise Rejected(f"it landed on {landed.branch}, but {onto} is checked out; nothing was changed")
+        if now != landed.after:
+            raise Rejected(f"{onto} has moved on since it landed there; 'git revert' can take it back on top")
+        return await self._move_all(LandingRecord(new_token(), onto, now, landed.before))
+
+    async def _move_all(self, record: LandingRecord) -> str:
         write_record(self._record, record)
         try:
             self._refuse_rollback()  # a rollback writes its record first and then looks for this one

@@ -1,6 +1,6 @@
 """Commands of the engine about a running attempt."""
 
-from interlock.domain.values.approvals import ScriptPayload, SpawnPayload, ToolPayload
+from interlock.domain.values.approvals import ReviewPayload, ScriptPayload, SpawnPayload, ToolPayload
 from interlock.domain.values.budgets import Usage
 from interlock.domain.values.gates import Blob, GateResult
 from interlock.domain.values.tickets import Saved
@@ -16,6 +16,7 @@ class AskScript(_Command, frozen=True):
     deadline: str | None = None
     allowed_by: str = ""  # the rule that approves it; the request is made for the record
     again_of: str = ""  # the answered approval that no longer fits what would run
+    asked_by: str = ""  # the rule that wants a person's answer
 
 
 class AskWorker(_Command, frozen=True):
@@ -27,6 +28,7 @@ class AskWorker(_Command, frozen=True):
     payload: SpawnPayload | ToolPayload | ScriptPayload
     why: str
     again_of: str = ""
+    asked_by: str = ""
 
 
 class StartSession(_Command, frozen=True):
@@ -49,6 +51,18 @@ class FinishTurn(_Command, frozen=True):
     call: str = ""
 
 
+class BeginTool(_Command, frozen=True):
+    """Recorded before a call that reaches beyond the worktree."""
+
+    track: str
+    ticket: str
+    attempt: int
+    call: str
+    tool: str
+    what: str
+    by: str
+
+
 class FinishTool(_Command, frozen=True):
     track: str
     ticket: str
@@ -58,6 +72,7 @@ class FinishTool(_Command, frozen=True):
     failed: bool
     by: str  # the approval or the rule that allowed it, or refused it
     refused: str = ""
+    replayed: bool = False  # a lost attempt begins from nothing, so the same call comes again: its answer counts again
 
 
 class SubmitWork(_Command, frozen=True):
@@ -83,12 +98,16 @@ class FailWork(_Command, frozen=True):
 
 
 class RedoAttempt(_Command, frozen=True):
-    """Discards the attempt and starts a new one with the reason."""
+    """Discards the attempt and starts a new one with the reason.
+
+    `lost`: its process is gone, as after a crash. The new attempt begins with the same input.
+    """
 
     track: str
     ticket: str
     attempt: int
     why: str
+    lost: bool = False
 
 
 class ReportGate(_Command, frozen=True):
@@ -103,6 +122,24 @@ class ReportGate(_Command, frozen=True):
     fresh: bool = False  # in a new session
 
 
+class AskReview(_Command, frozen=True):
+    """The gates passed; a person reviews the diff before it is merged."""
+
+    track: str
+    ticket: str
+    attempt: int
+    payload: ReviewPayload
+
+
+class SubmitParts(_Command, frozen=True):
+    """The commit with only those parts of the work that a person accepted; its gates run again."""
+
+    track: str
+    ticket: str
+    attempt: int
+    saved: Saved
+
+
 class FinishMerge(_Command, frozen=True):
     track: str
     ticket: str
@@ -110,17 +147,20 @@ class FinishMerge(_Command, frozen=True):
     commit: str | None  # None if the ticket changes nothing on its branch
 
 
-WorkerCommand = AskScript | AskWorker | StartSession | FinishTurn | FinishTool | SubmitWork
+WorkerCommand = AskScript | AskWorker | StartSession | FinishTurn | BeginTool | FinishTool | SubmitWork
 """The commands by which a worker asks, says and hands in; the engine decides about its attempt with the others."""
 
 AttemptCommand = (
     SubmitWork
     | ReportGate
+    | AskReview
+    | SubmitParts
     | FinishMerge
     | AskScript
     | AskWorker
     | StartSession
     | FinishTurn
+    | BeginTool
     | FinishTool
     | FailWork
     | RedoAttempt

@@ -1,6 +1,11 @@
 """The union of all commands, and Bulk: several commands as one."""
 
-from interlock.domain.messages.commands.approval_commands import AnswerApproval, ApprovalCommand, ApproveTask
+from interlock.domain.messages.commands.approval_commands import (
+    AnswerApproval,
+    AnswerApprovals,
+    ApprovalCommand,
+    ApproveTask,
+)
 from interlock.domain.messages.commands.attempt_commands import AttemptCommand
 from interlock.domain.messages.commands.call_commands import CallCommand
 from interlock.domain.messages.commands.conductor_commands import ConductorCommand
@@ -8,7 +13,7 @@ from interlock.domain.messages.commands.discussion_commands import DiscussionCom
 from interlock.domain.messages.commands.epic_commands import DropEpic, EpicCommand, PlanEpic
 from interlock.domain.messages.commands.external_ask_commands import ExternalAskCommand, WithdrawAsk
 from interlock.domain.messages.commands.landing_commands import LandingCommand
-from interlock.domain.messages.commands.steering_commands import SteeringCommand, Tell
+from interlock.domain.messages.commands.steering_commands import SetAutonomy, SteeringCommand, Tell
 from interlock.domain.messages.commands.test_history_commands import RecordTests, TestHistoryCommand
 from interlock.domain.messages.commands.ticket_commands import TicketCommand
 from interlock.domain.messages.commands.track_commands import TrackCommand
@@ -28,7 +33,9 @@ HumanCommand = (
     | BulkPart
     | Bulk
     | AnswerApproval
+    | AnswerApprovals
     | Tell
+    | SetAutonomy
     | PlanEpic
     | DropEpic
     | StartDiscussion
@@ -52,4 +59,5 @@ Command = (
     | TestHistoryCommand
     | ExternalAskCommand
     | Bulk
+    | AnswerApprovals
 )

@@ -1,5 +1,6 @@
 """Commands that start, stop and recover the conductor."""
 
+from interlock.domain.values.autonomy import Autonomy
 from interlock.domain.values.budgets import Caps
 from interlock.domain.values.gates import GateDefaults
 from interlock.domain.values.wire_names import Tagged as _Command
@@ -15,6 +16,8 @@ class StartConductor(_Command, frozen=True):
     deadline_s: int | None = None  # an approval expires after so many seconds
     caps: Caps = Caps()
     focus: tuple[str, ...] | None = None  # only these tracks run; None means all
+    autonomy: Autonomy = "ask"  # where no person has chosen another
+    contained: bool = False  # commands run in a sandbox
 
 
 class StopConductor(_Command, frozen=True):

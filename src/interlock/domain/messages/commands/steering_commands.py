@@ -1,5 +1,6 @@
-"""Commands about notes to a running worker or discussion."""
+"""Commands by which a person steers work: notes to a worker or discussion, and the autonomy of workers."""
 
+from interlock.domain.values.autonomy import Autonomy
 from interlock.domain.values.gates import Blob
 from interlock.domain.values.model_calls import CallOwner
 from interlock.domain.values.wire_names import Tagged
@@ -21,4 +22,12 @@ class Hear(Tagged, frozen=True):
     message: Blob
 
 
-SteeringCommand = Tell | Hear
+class SetAutonomy(Tagged, frozen=True):
+    """Chooses what asks first: for a ticket, for a track, or without both for the project. None: no choice here."""
+
+    level: Autonomy | None
+    track: str = ""
+    ticket: str = ""
+
+
+SteeringCommand = Tell | Hear | SetAutonomy

@@ -3,7 +3,7 @@
 from msgspec import UNSET, Struct, UnsetType
 
 from interlock.domain.values.gates import Gate
-from interlock.domain.values.tickets import Priority, Role
+from interlock.domain.values.tickets import Assignee, Priority
 from interlock.domain.values.wire_names import Tagged as _Command
 
 
@@ -11,7 +11,7 @@ class TicketChanges(Struct, frozen=True, gc=False, omit_defaults=True):
     """The fields that an edit replaces; unset fields stay."""
 
     description: str | UnsetType = UNSET
-    assigned_to: Role | UnsetType = UNSET
+    assigned_to: Assignee | UnsetType = UNSET
     target_file: str | UnsetType | None = UNSET
     context_requirements: tuple[str, ...] | UnsetType = UNSET
     depends_on: tuple[str, ...] | UnsetType = UNSET

@@ -35,6 +35,12 @@ class WorkSubmitted(OfAttempt, frozen=True):
     summary: str = ""
 
 
+class PartsTaken(OfAttempt, frozen=True):
+    """Only the parts of the work that a person accepted are left; `saved` has no others."""
+
+    saved: Saved
+
+
 class GateFinished(OfAttempt, frozen=True):
     gate: int
     result: GateResult
@@ -57,20 +63,32 @@ class TurnFinished(OfAttempt, frozen=True):
     call: str = ""
 
 
+class ToolBegun(OfAttempt, frozen=True):
+    """A call that reaches beyond the worktree is about to run: after a crash nobody knows whether it took effect."""
+
+    call: str
+    tool: str
+    what: str  # in words
+    by: str  # the approval or the rule that allowed it
+
+
 class ToolFinished(OfAttempt, frozen=True):
     message: Blob
     tool: str
     failed: bool
     by: str
     refused: str = ""  # "rejected" by a person or "denied" by a rule: it did not run
+    replayed: bool = False  # of a CLI agent: if the attempt is lost, the same call comes again
 
 
 AttemptEvent = (
     TicketStarted
     | WorkSubmitted
+    | PartsTaken
     | GateFinished
     | SessionStarted
     | TurnFinished
+    | ToolBegun
     | ToolFinished
     | AttemptResumed
     | AttemptLost

@@ -1,6 +1,7 @@
 """Events of the conductor."""
 
 from interlock.domain.messages.events.event_base import BaseEvent, OfEpic, OfTrack
+from interlock.domain.values.autonomy import Autonomy
 from interlock.domain.values.budgets import Caps
 from interlock.domain.values.gates import GateDefaults
 
@@ -13,6 +14,8 @@ class ConductorStarted(BaseEvent, frozen=True):
     deadline_s: int | None = None
     caps: Caps = Caps()
     focus: tuple[str, ...] | None = None
+    autonomy: Autonomy = "ask"
+    contained: bool = False
 
 
 class ConductorStopped(BaseEvent, frozen=True):

@@ -1,6 +1,7 @@
-"""Events of notes to a worker or a discussion at work."""
+"""Events of a person who steers work: notes, and the autonomy of workers."""
 
 from interlock.domain.messages.events.event_base import BaseEvent
+from interlock.domain.values.autonomy import Autonomy
 from interlock.domain.values.gates import Blob
 from interlock.domain.values.model_calls import CallOwner
 
@@ -19,4 +20,12 @@ class Heard(BaseEvent, frozen=True):
     message: Blob
 
 
-SteeringEvent = Told | Heard
+class AutonomySet(BaseEvent, frozen=True):
+    """A person chose what asks first, for a ticket, a track or the project."""
+
+    level: Autonomy | None
+    track: str = ""
+    ticket: str = ""
+
+
+SteeringEvent = Told | Heard | AutonomySet

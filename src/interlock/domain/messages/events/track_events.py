@@ -54,6 +54,16 @@ class LandingFailed(OfTrack, frozen=True):
     reason: str
 
 
+class LandingReturned(OfTrack, frozen=True):
+    """A person accepted only parts of what would land, or requested changes. It is asked about again."""
+
+    approval: str
+    branch: str
+    before: str
+    after: str
+    parts: tuple[int, ...] = ()  # none: changes were requested
+
+
 TrackEvent = (
     TrackAdded
     | TicketsAdded
@@ -65,4 +75,5 @@ TrackEvent = (
     | LandingStarted
     | TrackLanded
     | LandingFailed
+    | LandingReturned
 )
