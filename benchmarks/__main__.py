@@ -14,8 +14,9 @@ from benchmarks.table import Row, draw
 
 TURNS = 3
 QUIET = 0.25  # the share of other work below which a turn counts
-STARTS_OTHERS = ("scheduling", "workers", "tickets")
-"""Groups whose own processes (Ray's, sandboxed commands) are nobody's children and look like other work."""
+STARTS_OTHERS = ("scheduling", "workers", "tickets", "questions")
+"""Groups that are not repeated under load: their own processes (Ray's, sandboxed commands) are nobody's children and
+look like other work, or they only count."""
 
 GROUPS = {
     "graph": "benchmarks.dag",
@@ -27,7 +28,9 @@ GROUPS = {
     "window": "benchmarks.window",
     "harness": "benchmarks.harness",
     "gate": "benchmarks.gate",
+    "preview": "benchmarks.preview",
     "policy": "benchmarks.policy",
+    "questions": "benchmarks.questions",
     "workers": "benchmarks.workers",
     "tickets": "benchmarks.tickets",
     "codeviews": "benchmarks.codeviews",
