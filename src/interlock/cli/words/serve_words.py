@@ -21,10 +21,15 @@ def add_serve(commands: Commands) -> None:
         "serve.serve:serve",
         "run the workbench without a window and serve its HTTP API",
         "interlock serve",
+        "interlock serve --page                # and then: interlock open --approve",
         "interlock serve --provider scripted --script rules.json --test-policy",
     )
     command.add_argument(
         "--port", type=port, default=8999, metavar="P", help="the next free port up to 9010 if taken (default: 8999)"
+    )
+    _add_page_option(command)
+    command.add_argument(
+        "--public-url", metavar="URL", help="https://NAME of a reverse proxy in front of the page, which it accepts too"
     )
     command.add_argument("--test-policy", action="store_true", help="the drive token may answer approvals: tests only")
     _add_conductor_options(command)
@@ -49,6 +54,7 @@ def add_gui(commands: Commands) -> None:
         help="null: no pixels, for tests; egl: pixels without a display (default: desktop)",
     )
     command.add_argument("--theme", choices=["dark", "light"], default="dark", help="colours (default: dark)")
+    _add_page_option(command)
     _add_test_options(command)
     _add_conductor_options(command)
     command.add_argument("--screenshot", metavar="FILE", help="draw --frames frames, save the last as a PNG, then exit")
@@ -182,6 +188,10 @@ def _add_agent(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "agent", choices=["claude", "codex", "gemini"], metavar="AGENT", help="claude, codex or gemini"
     )
+
+
+def _add_page_option(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--page", action="store_true", help="serve the page for browsers; interlock open opens it")
 
 
 def _add_conductor_options(command: argparse.ArgumentParser) -> None:
