@@ -70,7 +70,7 @@ function skip(event) {
 
 const WORDS = {
   stopped: ["■ STOPPED", "bad"],
-  waiting: ["✋ WAITING", "waiting"],
+  waiting: ["◆ WAITING", "waiting"],
   running: ["▶ RUNNING", "running"],
   idle: ["· IDLE", "dim"],
 };
@@ -86,7 +86,7 @@ function top({ overview, connected, inbox }) {
     <span class="dim project">${oneLine(overview.project, 40)}</span>
     <span class=${`pill ${tone}`} id="state">${word}</span>
     <span class=${`pill ${inbox.total ? "waiting" : "dim"}`}>${
-      inbox.total ? `✋ ${inbox.total.toLocaleString("en")} waiting for you` : "nothing waits for you"
+      inbox.total ? `◆ ${inbox.total.toLocaleString("en")} waiting for you` : "nothing waits for you"
     }</span>
     <span class=${`pill ${overview.verified ? "good" : "dim"}`}>✓ ${overview.verified} of ${overview.total} verified</span>
     ${overview.blocked > 0 && html`<span class="pill bad">✗ ${overview.blocked} blocked</span>`}

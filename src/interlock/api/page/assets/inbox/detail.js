@@ -16,11 +16,16 @@ export class Detail extends Component {
   state = { approval: null, diff: null, error: "" };
 
   componentDidMount() {
+    this.props.present(this);
     this.load();
   }
 
   componentDidUpdate(before) {
     if (before.row.id !== this.props.row.id) this.load();
+  }
+
+  componentWillUnmount() {
+    this.props.present(null);
   }
 
   get draft() {

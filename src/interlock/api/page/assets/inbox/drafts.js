@@ -4,8 +4,8 @@ export class Draft {
   constructor(approval, choices) {
     this.editing = false;
     this.editingContext = false;
-    this.text = this.original = editable(approval) ?? "";
-    this.context = this.originalContext = approval.payload.context ?? "";
+    this.text = this.original = normal(editable(approval) ?? "");
+    this.context = this.originalContext = normal(approval.payload.context ?? "");
     this.message = "";
     this.comments = [];
     this.comment = null; // the place that a comment is being written for
@@ -18,11 +18,11 @@ export class Draft {
   }
 
   get isEdited() {
-    return this.editing && this.text !== normal(this.original);
+    return this.editing && this.text !== this.original;
   }
 
   get isContextEdited() {
-    return this.editingContext && this.context !== normal(this.originalContext);
+    return this.editingContext && this.context !== this.originalContext;
   }
 }
 

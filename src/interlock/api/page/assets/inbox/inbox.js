@@ -1,5 +1,5 @@
 // What waits for an answer: the list, the chosen one, and the letters.
-import { Component, createRef, html } from "/assets/core/html.js";
+import { Component, html } from "/assets/core/html.js";
 import { letterOf } from "/assets/core/keys.js";
 import { elapsed, sentence } from "/assets/core/text.js";
 import { VirtualList } from "/assets/core/virtual.js";
@@ -10,11 +10,11 @@ const ROW = 44; // pixels; as in styles.css
 const SYMBOLS = {
   script: "❯_",
   tool: "✎",
-  step: "⏭",
+  step: "»",
   spawn: "◉",
-  ask: "⚡",
+  ask: "↯",
   tracks: "▤",
-  gate: "⚗",
+  gate: "◈",
   merge: "⇥",
   unknown: "?",
   review: "◎",
@@ -24,7 +24,7 @@ export class Inbox extends Component {
   constructor(props) {
     super(props);
     this.state = { chosen: "", at: 0 };
-    this.detail = createRef();
+    this.detail = null; // the shown approval, which acts on letters
     this.answering = new Answering(props.workbench, () => this.setState({}));
     this.onKey = this.onKey.bind(this);
     this.anyKey = this.anyKey.bind(this);
@@ -95,7 +95,7 @@ export class Inbox extends Component {
     } else if (inList && (event.key === "Home" || event.key === "End")) {
       this.choose(event.key === "Home" ? 0 : rows.length - 1);
       event.preventDefault();
-    } else if (letter && this.detail.current?.byLetter(letter)) {
+    } else if (letter && this.detail?.byLetter(letter)) {
       event.preventDefault();
     }
   }
@@ -114,7 +114,7 @@ export class Inbox extends Component {
         <button type="button" onClick=${() => this.answering.takeBack()}>Take back</button>`}</div>
       ${row
         ? html`${this.list(inbox.rows, at)}
-          <${Detail} ref=${this.detail} row=${row} workbench=${workbench} answering=${this.answering} />`
+          <${Detail} present=${(detail) => (this.detail = detail)} row=${row} workbench=${workbench} answering=${this.answering} />`
         : html`<div class="empty"><p>${began ? "No pending approvals" : "Reading …"}</p>
             <p class="dim">Actions that no rule allows are shown here before they run, with asker, reason and exact text.</p>
           </div>`}

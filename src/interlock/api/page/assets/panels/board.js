@@ -33,7 +33,7 @@ export function ticketLook(ticket) {
   if (ticket.status === "completed") return ticket.unverified ? ["✓", "waiting"] : ["✓", "good"];
   if (ticket.status === "blocked") return ["✗", "bad"];
   if (ticket.status === "cancelled") return ["⊘", "dim"];
-  if (/^(waiting for A-|stopped at its gates|its review)/.test(ticket.doing)) return ["✋", "waiting"];
+  if (/^(waiting for A-|stopped at its gates|its review)/.test(ticket.doing)) return ["◆", "waiting"];
   return ticket.status === "todo" ? ["◷", "dim"] : ["▶", "running"];
 }
 

@@ -61,7 +61,7 @@ export class Discussion extends Component {
       <div class="messages" role="log" aria-label="Messages" tabindex="0">
         ${messages.map((one, at) => message(one, at))}
         ${streaming && html`<div class="message assistant"><b>model</b><div class="said" id="streaming">${markdown(streaming)}</div></div>`}
-        ${row?.state === "waiting" && html`<p class="waiting">✋ waiting for an approval in the inbox</p>`}
+        ${row?.state === "waiting" && html`<p class="waiting">◆ waiting for an approval in the inbox</p>`}
         ${row?.error && html`<p class="bad">${safe(row.error)}</p>`}
         <div ref=${this.end}></div>
       </div>
