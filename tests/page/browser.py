@@ -74,7 +74,12 @@ class Tab:
         return self.page.evaluate(script)
 
     def until(self, script: str) -> None:
-        self.page.wait_for_function(script)
+        """Waits for an expression. The browser's own waiting would need `eval`, which the content policy forbids."""
+        for _ in range(PATIENCE_MS // 50):
+            if self.run(script):
+                return
+            self.page.wait_for_timeout(50)
+        raise AssertionError(f"it never came true: {script}")
 
 
 @contextmanager

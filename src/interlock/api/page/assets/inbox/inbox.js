@@ -51,9 +51,11 @@ export class Inbox extends Component {
 
   // New approvals are said in a live region, and outside of a hidden page by a notification without any content.
   announce() {
-    const ids = this.props.workbench.state.inbox.rows.flatMap((row) => row.alike.map((one) => [one.id, row]));
+    const { inbox, inboxVersion } = this.props.workbench.state;
+    if (inboxVersion === 0) return; // not read yet
+    const ids = inbox.rows.flatMap((row) => row.alike.map((one) => [one.id, row]));
     const fresh = this.known === null ? [] : ids.filter(([id]) => !this.known.has(id));
-    if (this.props.workbench.state.began || ids.length) this.known = new Set(ids.map(([id]) => id));
+    this.known = new Set(ids.map(([id]) => id));
     if (!fresh.length) return;
     const [id, row] = fresh[0];
     const more = fresh.length > 1 ? ` and ${fresh.length - 1} more` : "";

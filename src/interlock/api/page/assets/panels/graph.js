@@ -38,12 +38,13 @@ function drawnEdge([from, to], place, bright) {
 
 function drawnNode(ticket, [x, y], chosen, choose) {
   const [symbol, tone] = ticketLook(ticket);
+  const [name, text] = [oneLine(ticket.id, 16), oneLine(ticket.description, 20)];
   const onKey = (event) => (event.key === "Enter" || event.key === " ") && (event.preventDefault(), choose(ticket.id));
   return html`<g key=${ticket.id} class=${`node ${tone} ${chosen ? "chosen" : ""}`} tabindex="0" role="button"
-    aria-label=${`${ticket.id}: ${ticket.status}, ${oneLine(ticket.doing, 80)}`}
+    aria-label=${`${name} ${symbol} ${text}: ${ticket.status}, ${oneLine(ticket.doing, 80)}`}
     onClick=${() => choose(ticket.id)} onKeyDown=${onKey}>
     <rect x=${x} y=${y} width=${WIDE} height=${HIGH} rx="4" />
-    <text x=${x + 10} y=${y + 18} class="node-id">${oneLine(ticket.id, 16)}</text>
+    <text x=${x + 10} y=${y + 18} class="node-id">${name}</text>
     <text x=${x + WIDE - 18} y=${y + 18}>${symbol}</text>
-    <text x=${x + 10} y=${y + 35} class="node-text">${oneLine(ticket.description, 20)}</text></g>`;
+    <text x=${x + 10} y=${y + 35} class="node-text">${text}</text></g>`;
 }
