@@ -89,8 +89,10 @@ def test_after_a_restart_no_event_is_missed_and_none_is_taken_twice(browser: Bro
         opened.page.wait_for_timeout(320)
         opened.find(".inbox-list").press("a")
         opened.notes("not connected: answers cannot be sent")
-        shown = opened.run("caches.keys().then((names) => caches.open(names[0])).then((one) => one.keys())"
-                           ".then((all) => all.map((one) => new URL(one.url).pathname))")
+        shown = opened.run(
+            "caches.keys().then((names) => caches.open(names[0])).then((one) => one.keys())"
+            ".then((all) => all.map((one) => new URL(one.url).pathname))"
+        )
         assert "/" in shown
         assert [path for path in shown if path.startswith("/api") or path == "/status"] == []
         story.ask("script", script("echo while it was down"))

@@ -179,9 +179,7 @@ class ApiServer:
                 await reconnections
 
 
-def make_app(
-    bridge: Bridge, live: Live, asks: Asks, ready: Callable[[], None], served: Page | None = None
-) -> Litestar:
+def make_app(bridge: Bridge, live: Live, asks: Asks, ready: Callable[[], None], served: Page | None = None) -> Litestar:
     """`served` is the page, if this workbench serves it."""
     status = status_json(bridge, live)
 

@@ -139,5 +139,3 @@ class GraphShape(Struct, frozen=True):
     edges: list[list[str]]
     longest: Annotated[list[list[str]], Meta(description="The edges of the longest chain.")]
     rows: Count
-
-

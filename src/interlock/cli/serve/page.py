@@ -34,8 +34,8 @@ def open_page(args: OpenArgs) -> int:
     project = project_of(args)
     try:
         link = _client(project, approve=args.approve).make_link(approve=args.approve)
-    except NotServing as error:
-        raise Misconfigured(f"{error}; start it with: interlock serve --page") from None
+    except NotServing:
+        raise Misconfigured("no workbench serves this project; start it with: interlock serve --page") from None
     except ApiError as error:
         raise Misconfigured(str(error)) from None
     if args.json:
