@@ -18,6 +18,20 @@ KINDS = payloads()
 EQUAL = 3
 
 
+CLICK_AT_ONCE = """([shown, row]) => new Promise((done) => {
+  const look = new MutationObserver(() => {
+    const button = document.querySelector('.detail [data-action="approve"]');
+    if (document.querySelector('.detail')?.dataset.approval === shown || !button) return;
+    look.disconnect();
+    button.click();
+    done();
+  });
+  look.observe(document.querySelector('.inbox'), { subtree: true, childList: true, attributes: true });
+  document.querySelector(row).click();
+})"""
+"""Clicks Approve in the moment in which another approval appears."""
+
+
 class Desk:
     """One server and one tab for all tests of this module; each test has approvals of its own."""
 
@@ -239,20 +253,7 @@ def test_letters_do_nothing_outside_of_the_inbox_and_while_a_text_is_written(des
 
 def test_an_approval_that_has_just_appeared_cannot_be_answered(desk: Desk) -> None:
     shown = desk.tab.find(".detail").get_attribute("data-approval")
-    desk.tab.run(
-        """new Promise((done) => {
-          const look = new MutationObserver(() => {
-            const button = document.querySelector('.detail [data-action="approve"]');
-            if (document.querySelector('.detail')?.dataset.approval === %r || !button) return;
-            look.disconnect();
-            button.click();
-            done();
-          });
-          look.observe(document.querySelector('.inbox'), { subtree: true, childList: true, attributes: true });
-          document.querySelector('#row-%s').click();
-        })"""
-        % (shown, desk.asked["refused_edit"])
-    )
+    desk.tab.page.evaluate(CLICK_AT_ONCE, [shown, f"#row-{desk.asked['refused_edit']}"])
     assert not isinstance(desk.bench.state.approvals[desk.asked["refused_edit"]].state, Answered)
 
 

@@ -50,7 +50,8 @@ def test_no_hostile_text_runs_or_becomes_markup_in_any_panel(browser: Browser) -
     story = Story()
     story.ask_all(words)
     path = '<img src=x onerror="ran.push(20)">.py'
-    diff = f"diff --git a/{path} b/{path}\n--- a/{path}\n+++ b/{path}\n@@ -1 +1 @@ {CORPUS[0]}\n-{CORPUS[1]}\n+{CORPUS[12]}\n"
+    hunk = f"@@ -1 +1 @@ {CORPUS[0]}\n-{CORPUS[1]}\n+{CORPUS[12]}\n"
+    diff = f"diff --git a/{path} b/{path}\n--- a/{path}\n+++ b/{path}\n{hunk}"
     long = story.ask("review", review(diff, 1, words))
     with served(journal=story.journal, new_page=lambda: Page(Sessions())) as bench:
         spec = ticket("T-1")
@@ -88,26 +89,28 @@ async def _say(streams: Any, words: str) -> None:
 
 def test_the_page_shows_every_text_as_the_window_does(browser: Browser) -> None:
     """The corpus, and every character that is assigned but ideographs."""
-    with served(new_page=lambda: Page(Sessions())) as bench:
-        with tab(browser, f"http://127.0.0.1:{bench.port}/") as opened:
-            got = opened.page.evaluate(
-                """async (texts) => {
-                  const { safe, exact } = await import("/assets/core/text.js");
-                  const named = (show) => {
-                    const runs = [];
-                    for (let code = 0; code < 0xe1000; code += 1) {
-                      if (code === 0x20000) code = 0xe0000; // ideographs, and what is not assigned
-                      const text = "x" + String.fromCodePoint(code) + "y";
-                      if (show(text) === text) continue;
-                      if (runs.length && runs.at(-1)[1] === code - 1) runs.at(-1)[1] = code;
-                      else runs.push([code, code]);
-                    }
-                    return runs;
-                  };
-                  return { safe: texts.map(safe), exact: texts.map(exact), runs: [named(safe), named(exact)] };
-                }""",
-                list(CORPUS),
-            )
+    with (
+        served(new_page=lambda: Page(Sessions())) as bench,
+        tab(browser, f"http://127.0.0.1:{bench.port}/") as opened,
+    ):
+        got = opened.page.evaluate(
+            """async (texts) => {
+              const { safe, exact } = await import("/assets/core/text.js");
+              const named = (show) => {
+                const runs = [];
+                for (let code = 0; code < 0xe1000; code += 1) {
+                  if (code === 0x20000) code = 0xe0000; // ideographs, and what is not assigned
+                  const text = "x" + String.fromCodePoint(code) + "y";
+                  if (show(text) === text) continue;
+                  if (runs.length && runs.at(-1)[1] === code - 1) runs.at(-1)[1] = code;
+                  else runs.push([code, code]);
+                }
+                return runs;
+              };
+              return { safe: texts.map(safe), exact: texts.map(exact), runs: [named(safe), named(exact)] };
+            }""",
+            list(CORPUS),
+        )
     assert got["safe"] == [safe(text) for text in CORPUS]
     assert got["exact"] == [exact(text) for text in CORPUS]
     for show, runs in zip((safe, exact), got["runs"], strict=True):

@@ -50,16 +50,18 @@ def test_a_thousand_approvals_and_a_diff_of_five_thousand_lines(browser: Browser
     long = story.ask("review", review(long_diff(LINES, files=5), 5))
     for number in range(MANY - 1):
         story.ask("script", ScriptPayload(f"echo {number}", "/work", ("PATH",), "bubblewrap"))
-    with served(journal=story.journal, new_page=lambda: Page(Sessions())) as bench:
-        with tab(browser, bench.client(bench.tokens.approve).make_link(approve=True)["url"]) as opened:
-            opened.find(".inbox .panel-head", has_text="1,000 waiting").wait_for()
-            opened.shown(long).locator(".diff-line").first.wait_for()
-            assert "+5000" in opened.find(".facts").inner_text().replace(",", "")
-            assert median(scrolled(opened, ".diff-rows")) < FRAME_MS
-            assert opened.find(".diff-rows .virtual-rows > div").count() < 120
-            assert "line 999 of the new file" in opened.find(".diff-rows").inner_text()
-            assert median(scrolled(opened, ".inbox-list")) < FRAME_MS
-            assert opened.find(".inbox-row").count() < 80
-            opened.find(".inbox-list").press("End")
-            opened.find('.detail[data-approval="A-1000"]').wait_for()
-            assert opened.find(".inbox-row.chosen").get_attribute("aria-posinset") == "1000"
+    with (
+        served(journal=story.journal, new_page=lambda: Page(Sessions())) as bench,
+        tab(browser, bench.client(bench.tokens.approve).make_link(approve=True)["url"]) as opened,
+    ):
+        opened.find(".inbox .panel-head", has_text="1,000 waiting").wait_for()
+        opened.shown(long).locator(".diff-line").first.wait_for()
+        assert "+5000" in opened.find(".facts").inner_text().replace(",", "")
+        assert median(scrolled(opened, ".diff-rows")) < FRAME_MS
+        assert opened.find(".diff-rows .virtual-rows > div").count() < 120
+        assert "line 999 of the new file" in opened.find(".diff-rows").inner_text()
+        assert median(scrolled(opened, ".inbox-list")) < FRAME_MS
+        assert opened.find(".inbox-row").count() < 80
+        opened.find(".inbox-list").press("End")
+        opened.find('.detail[data-approval="A-1000"]').wait_for()
+        assert opened.find(".inbox-row.chosen").get_attribute("aria-posinset") == "1000"
