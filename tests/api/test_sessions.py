@@ -40,7 +40,7 @@ class Browser:
     def send(self, method: str, path: str, body: object = None, **changed: str | None) -> tuple[int, Any]:
         given = {"authorization": f"Bearer {self.reply['token']}", "cookie": self.cookie, **changed}
         content = None if body is None else json.dumps(body).encode()
-        status, _, reply = self.bench.raw(method, path, content, **given)
+        status, _, reply = self.bench.raw(method, path, content, None, **given)
         return status, reply
 
 
@@ -51,7 +51,7 @@ def secret_of(bench: Served, *, approve: bool) -> str:
 
 def opened(bench: Served, secret: str, **changed: str | None) -> tuple[int, dict[str, str], Any]:
     origin: dict[str, str | None] = {"authorization": None, "origin": f"http://127.0.0.1:{bench.port}"}
-    return bench.raw("POST", "/api/sessions", json.dumps({"link": secret}).encode(), **{**origin, **changed})
+    return bench.raw("POST", "/api/sessions", json.dumps({"link": secret}).encode(), None, **{**origin, **changed})
 
 
 @pytest.fixture(scope="module")

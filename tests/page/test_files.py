@@ -43,7 +43,9 @@ def test_every_import_names_a_file_and_nothing_is_inline() -> None:
         text = path.read_text()
         for address in re.findall(r'from "([^"]+)"', text):
             assert address in served, f"{path.name} imports {address}"
-        assert not re.search(r"innerHTML|outerHTML|insertAdjacent|document\.write|\beval\(|dangerously", text), path.name
+        assert not re.search(r"innerHTML|outerHTML|insertAdjacent|document\.write|\beval\(|dangerously", text), (
+            path.name
+        )
     index = (ASSETS / "index.html").read_text()
     assert not re.search(r"<style|\son\w+=|style=|<script(?![^>]*\ssrc=)", index)
     assert "unsafe" not in CONTENT_POLICY

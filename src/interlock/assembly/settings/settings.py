@@ -355,9 +355,9 @@ class PageSettings(msgspec.Struct, frozen=True):
     """A project's file can shorten the user's times, but not lengthen them."""
 
     idle_hours: Annotated[
-        float, Meta(gt=0, le=720, description="Hours without a request after which a session of the page ends")
+        int, Meta(ge=1, le=720, description="Hours without a request after which a session of the page ends")
     ] = 8
-    most_hours: Annotated[float, Meta(gt=0, le=720, description="Hours after which every session of the page ends")] = (
+    most_hours: Annotated[int, Meta(ge=1, le=720, description="Hours after which every session of the page ends")] = (
         24
     )
 

@@ -41,8 +41,14 @@ def open_browser(address: str) -> bool:
             words = shlex.split(command)
             argv = [word.replace("%s", address) for word in words]
             argv += [] if any("%s" in word for word in words) else [address]
-            quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-            started = subprocess.Popen(argv, env=with_plain_path(os.environ), start_new_session=True, **quiet)
+            started = subprocess.Popen(
+                argv,
+                env=with_plain_path(os.environ),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                start_new_session=True,
+            )
             if started.wait(_STARTED_S) == 0:
                 return True
         except subprocess.TimeoutExpired:
