@@ -25,7 +25,7 @@ from interlock.domain.values.approvals import (
 from interlock.domain.values.epics import TrackPlan
 from interlock.journal.memory import MemoryJournal
 
-AT = "2026-01-01T00:00:00.000000Z"
+AT = "2026-01-01T10:10:50.000000Z"
 ARGUMENTS = '{"path": "a.py", "edit": "new"}'
 TOOL_DIFF = "a.py [1] @@ -1,2 +1,2 @@ def a\n keep\n-old\n+new\na.py [2] @@ -9,1 +9,2 @@\n keep\n+more\n"
 GIT = """\
@@ -87,16 +87,26 @@ class Story:
         version = self.journal.head().version
         self.journal.append([Recorded(version + at, AT, SYSTEM, "s", event) for at, event in enumerate(events, 1)])
 
-    def ask(self, kind: Kind, payload: Payload, why: str = "the policy asks", track: str = "demo") -> str:
+    def ask(
+        self, kind: Kind, payload: Payload, why: str = "the policy asks", track: str = "demo", ticket: str | None = None
+    ) -> str:
+        """Another track than `demo` is added first, unless the request is of one of its tickets."""
         self.asked += 1
-        if track != "demo":
+        if track != "demo" and ticket is None:
             self.add(TrackAdded(track, track, ""))
         if kind == "tracks" and isinstance(payload, TracksPayload):
             self.add(TracksProposed("E-1", payload.tracks))
         name = f"A-{self.asked}"
         asker = "program:agent" if kind == "ask" else "worker:T-1/1"
         request = ApprovalRequested(
-            name, kind=kind, asker=asker, track=track, why=why, payload=payload, digest=digest(payload)
+            name,
+            kind=kind,
+            asker=asker,
+            track=track,
+            ticket=ticket,
+            why=why,
+            payload=payload,
+            digest=digest(payload),
         )
         self.add(request)
         return name

@@ -357,9 +357,7 @@ class PageSettings(msgspec.Struct, frozen=True):
     idle_hours: Annotated[
         int, Meta(ge=1, le=720, description="Hours without a request after which a session of the page ends")
     ] = 8
-    most_hours: Annotated[int, Meta(ge=1, le=720, description="Hours after which every session of the page ends")] = (
-        24
-    )
+    most_hours: Annotated[int, Meta(ge=1, le=720, description="Hours after which every session of the page ends")] = 24
 
 
 class JournalSettings(msgspec.Struct, frozen=True):

@@ -128,8 +128,8 @@ export class Detail extends Component {
     return html`<article class="detail" aria-labelledby="asked" data-approval=${approval.id}>
       <header>
         <h3 id="asked" tabindex="-1">${sentence(approval.title)}</h3>
-        <p class="dim">${approval.id} · ${safe(approval.asker)} asks${approval.why ? `: ${safe(approval.why)}` : ""}
-          · ${elapsed(approval.requested_at)}${approval.deadline ? ` · until ${safe(approval.deadline)}` : ""}</p>
+        <p class="dim">${approval.id} · ${safe(approval.asker)} asks${approval.why ? `: ${safe(approval.why)}` : ""} · ${
+          elapsed(approval.requested_at)}${approval.deadline ? ` · until ${safe(approval.deadline)}` : ""}</p>
         ${row.urgency?.reason && html`<p class="waiting">${safe(row.urgency.reason)}</p>`}
         ${approval.again && again(approval)}
       </header>
