@@ -63,7 +63,7 @@ def desk(browser: Browser) -> Iterator[Desk]:
     asked = dict(story.ask_all())
     script = KINDS["script"]
     assert isinstance(script, ScriptPayload)
-    for test in ("edited", "always", "lost", "key", "taken_back", "message", "refused_edit"):
+    for test in ("edited", "always", "lost", "key", "taken_back", "message", "refused_edit", "focus"):
         asked[test] = story.ask("script", ScriptPayload(f"echo {test}", "/work", ("PATH",), "bubblewrap"))
     asked["crlf"] = story.ask("script", ScriptPayload("one\r\ntwo", "/work", ("PATH",), "bubblewrap"))
     for test, kind in (("hunks", "tool"), ("arguments", "ask"), ("prompt", "spawn")):
@@ -255,6 +255,15 @@ def test_an_approval_that_has_just_appeared_cannot_be_answered(desk: Desk) -> No
     shown = desk.tab.find(".detail").get_attribute("data-approval")
     desk.tab.page.evaluate(CLICK_AT_ONCE, [shown, f"#row-{desk.asked['refused_edit']}"])
     assert not isinstance(desk.bench.state.approvals[desk.asked["refused_edit"]].state, Answered)
+
+
+def test_after_an_answer_the_focus_goes_on_to_the_next_approval(desk: Desk) -> None:
+    detail = desk.tab.shown(desk.asked["focus"])
+    desk.tab.page.wait_for_timeout(320)
+    detail.locator('[data-action="approve"]').press("Enter")
+    desk.answer(desk.asked["focus"])
+    desk.tab.until("document.activeElement.id === 'asked'")
+    assert desk.tab.find(".detail").get_attribute("data-approval") != desk.asked["focus"]
 
 
 def test_j_and_k_move_and_the_list_tells_which_one_is_chosen(desk: Desk) -> None:

@@ -4,6 +4,8 @@ import { html, render } from "/assets/core/html.js";
 import { forgetSession, openSession, storedSession, takeLink } from "/assets/core/session.js";
 import { Workbench } from "/assets/core/workbench.js";
 
+const FRAME_MS = 16; // many changes are drawn at once
+
 const place = document.getElementById("page");
 
 function alone(title, text) {
@@ -32,7 +34,7 @@ async function start() {
     drawn = 0;
     if (!workbench.events.stopped) render(html`<${App} workbench=${workbench} />`, place);
   };
-  const workbench = new Workbench(session, () => (drawn ||= setTimeout(draw, 0)), ended);
+  const workbench = new Workbench(session, () => (drawn ||= setTimeout(draw, FRAME_MS)), ended);
   draw();
   addEventListener("online", () => workbench.events.retryNow());
   addEventListener("visibilitychange", () => workbench.events.retryNow());

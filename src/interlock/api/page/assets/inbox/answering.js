@@ -13,6 +13,7 @@ export class Answering {
     this.changed = changed;
     this.held = null; // { id, words, timer }
     this.sending = "";
+    this.given = ""; // the approval that this tab answered last: the focus goes on to the next one
   }
 
   // Why nothing can be answered now; "" if it can.
@@ -54,6 +55,7 @@ export class Answering {
       const body = answerBody(approval, action.decision, draft);
       if (always) body.always = always;
       await workbench.api.post(`/api/approvals/${part(approval.id)}`, body);
+      this.given = approval.id;
       workbench.note(`${said(action)} ${approval.id}`, "good");
     } catch (error) {
       this.refused(approval.id, error);

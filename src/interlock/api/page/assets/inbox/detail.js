@@ -49,10 +49,19 @@ export class Detail extends Component {
         drafts.set(row.id, new Draft(approval, diff.whole));
       }
       this.shownAt = performance.now();
-      this.setState({ approval, diff });
+      this.setState({ approval, diff }, () => this.takeFocus());
     } catch (error) {
       if (row.id === this.props.row.id) this.setState({ error: error.message });
     }
+  }
+
+  // The button that had the focus is gone with its approval: a keyboard goes on with the next one.
+  takeFocus() {
+    const { answering, row } = this.props;
+    if (!answering.given || answering.given === row.id) return;
+    answering.given = "";
+    const at = document.activeElement;
+    if (at === document.body || at?.closest(".detail")) document.getElementById("asked")?.focus({ preventScroll: true });
   }
 
   async diffOf(approval, since) {

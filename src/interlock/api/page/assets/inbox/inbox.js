@@ -41,6 +41,10 @@ export class Inbox extends Component {
   componentDidUpdate() {
     const { rows } = this.props.workbench.state.inbox;
     const at = this.index(rows);
+    if (!rows.length && this.answering.given && document.activeElement === document.body) {
+      this.answering.given = "";
+      document.getElementById("inbox-title").focus({ preventScroll: true });
+    }
     if (rows[at] && (rows[at].id !== this.state.chosen || at !== this.state.at)) this.choose(at);
   }
 
@@ -108,7 +112,7 @@ export class Inbox extends Component {
     const at = this.index(inbox.rows);
     const row = inbox.rows[at];
     return html`<section class="panel inbox" aria-labelledby="inbox-title" onKeyDown=${this.onKey}>
-      <header class="panel-head"><h2 id="inbox-title">Inbox</h2>
+      <header class="panel-head"><h2 id="inbox-title" tabindex="-1">Inbox</h2>
         <span class=${inbox.total ? "waiting" : "dim"}>${inbox.total.toLocaleString("en")} waiting</span>
         <span class="dim keys-hint">j / k to move</span></header>
       <p class="unseen" aria-live="polite" role="status">${said}</p>
@@ -129,7 +133,7 @@ export class Inbox extends Component {
       const chosen = index === at;
       return html`<div key=${id} id=${`row-${id}`} role="option" aria-selected=${chosen ? "true" : "false"}
         aria-setsize=${rows.length} aria-posinset=${index + 1} class=${`inbox-row ${chosen ? "chosen" : ""}`}
-        onClick=${() => this.choose(index)}>
+        onClick=${() => this.setState({ chosen: id, at: index })}>
         <span class="waiting symbol" aria-hidden="true">${SYMBOLS[kind]}</span>
         <span class="row-title">${alike.length > 1 ? `${alike.length}× ` : ""}${sentence(title)}</span>
         <span class="dim row-id">${id}${ticket ? ` · ${kind}` : ""}</span>

@@ -65,8 +65,8 @@ export class Project extends Component {
       await Notification.requestPermission();
       this.setState({});
     };
-    return html`<p>${safe(overview?.person)} · this session ${
-      overview?.answers ? "may answer approvals" : `may not answer approvals: ${safe(overview?.why_not)}`
+    return html`<p>${safe(overview?.person)} · ${
+      overview?.answers ? "this session may answer approvals" : safe(overview?.why_not)
     }</p>
       <p id="counts" class="dim">events received ${counts.received}, missed ${counts.missed}, repeated ${counts.repeated}</p>
       <p class="dim">Notifications come only while this page is open, and name an id and a kind. There is no push.</p>
