@@ -1,6 +1,6 @@
 """The pictures of the page in the documentation, from the stored journal of the window's pictures.
 
-`python -m tests.page.pictures docs/screenshots` draws them again.
+`python -m tests.page.pictures docs/screenshots/page` draws them again.
 """
 
 import io
@@ -94,7 +94,7 @@ def draw(browser: Browser, out: Path) -> None:
                 if width < 1_000:
                     opened.panel("Inbox")
                 opened.page.wait_for_timeout(600)
-                _save(opened.page.screenshot(), out / f"page-{width}.png")
+                _save(opened.page.screenshot(), out / f"{width}.png")
 
 
 async def _stream(streams: Any) -> None:

@@ -58,3 +58,9 @@ def test_no_script_is_longer_than_500_lines() -> None:
 def test_the_manifest_names_icons_that_exist() -> None:
     manifest = json.loads((ASSETS / "app.webmanifest").read_text())
     assert [icon["src"] for icon in manifest["icons"] if icon["src"] not in PageFiles().by_path] == []
+
+
+def test_the_pictures_of_the_page_are_shown_in_its_documentation() -> None:
+    docs = ASSETS.parents[4] / "docs"
+    drawn = {path.name for path in (docs / "screenshots" / "page").glob("*.png")}
+    assert drawn == set(re.findall(r"\(screenshots/page/(\d+\.png)\)", (docs / "page.md").read_text()))

@@ -19,7 +19,6 @@ from interlock.cli.words.inspect_words import (
     add_view,
 )
 from interlock.cli.words.model_words import add_agents, add_models, add_tools
-from interlock.cli.words.page_words import add_open, add_sessions, add_tunnel
 from interlock.cli.words.project_words import add_caches, add_prepare, add_try
 from interlock.cli.words.record_words import add_completion, add_demo, add_journal, add_status, add_usage
 from interlock.cli.words.serve_words import (
@@ -29,7 +28,10 @@ from interlock.cli.words.serve_words import (
     add_hooks,
     add_mcp,
     add_mcp_servers,
+    add_open,
     add_serve,
+    add_sessions,
+    add_tunnel,
 )
 from interlock.cli.words.ticket_words import add_tickets, add_workers
 from interlock.cli.words.track_words import add_tracks
