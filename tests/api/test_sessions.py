@@ -95,8 +95,9 @@ def test_the_cookie_is_hidden_from_scripts_and_other_sites(bench: Served) -> Non
     assert browser.reply["token"] not in browser.set_cookie
 
 
-def test_a_link_works_once(bench: Served) -> None:
-    browser = Browser(bench)
+@pytest.mark.parametrize("approve", [True, False])
+def test_a_link_works_once(bench: Served, approve: bool) -> None:
+    browser = Browser(bench, approve=approve)
     status, headers, reply = opened(bench, browser.secret)
     assert (status, "used already" in reply["error"], "set-cookie" in headers) == (409, True, False)
 
