@@ -97,6 +97,10 @@ def add_approve_option(command: argparse.ArgumentParser) -> None:
     )
 
 
+def add_plain_option(command: argparse.ArgumentParser, what: str) -> None:
+    command.add_argument("--plain", action="store_true", help=f"{what}, also on a terminal")
+
+
 def add_workers_option(command: argparse.ArgumentParser) -> None:
     command.add_argument("--workers", type=int, metavar="N", help="attempts at the same time (default: settings, 4)")
 
