@@ -185,7 +185,7 @@ def describe(approval: Approval) -> list[str]:
             lines += _effect_lines(approval.id, payload.effect) if payload.effect else []
         case ToolPayload():
             if payload.diff:
-                lines += _exact_lines(payload.diff)
+                lines += diff_lines(payload.diff)
             else:
                 lines.append(f"  {_inline(payload.tool)} {exact(payload.arguments)}")
             if payload.diff_blob or (payload.arguments_blob and not payload.diff):
@@ -212,7 +212,7 @@ def describe(approval: Approval) -> list[str]:
         case GatePayload():
             lines += [f"  {safe(line)}" for line in payload.message.splitlines()]
             if payload.diff:
-                lines += ["", *_exact_lines(payload.diff)]
+                lines += ["", *diff_lines(payload.diff, numbered=False)]
             if payload.diff_blob:
                 lines.append(f"  … 'interlock approvals show {approval.id}' shows all of it")
         case MergePayload():
@@ -247,7 +247,7 @@ def _effect_lines(name: str, effect: ScriptEffect) -> list[str]:
     if effect.ended:
         lines.append(paint(f"  it ran in a copy of your files: {_inline(effect.ended)}", "dim"))
     lines += [f"    {_inline(line)}" for line in effect.lines]
-    lines += _exact_lines(effect.diff) if effect.diff else []
+    lines += diff_lines(effect.diff, numbered=False)
     if effect.diff_blob:
         lines.append(f"  … 'interlock approvals show {name}' shows all of it")
     return lines

@@ -10,6 +10,7 @@ from interlock.cli.terminal.output import SYMBOL
 from interlock.domain.state.state import State
 from interlock.domain.state.tracks import Track
 from interlock.domain.values.budgets import Scope, dollars
+from interlock.domain.values.model_calls import OpenCall
 from interlock.domain.values.tickets import Asking, Escalated, Reviewing, Ticket, Todo
 from interlock.views.board import activity_of
 from interlock.views.display import counted, one_line
@@ -158,14 +159,19 @@ def _ticket_row(shown: Shown, track: Track, ticket: Ticket, columns: int) -> Row
 
 
 def _planning(shown: Shown, columns: int) -> Iterator[Row]:
-    """Model calls that belong to no ticket: planners."""
+    symbol = ">" if shown.ascii else SYMBOL["in_progress"]
+    for call in _planners(shown):
+        key = stream_key(shown.state, call.party, call.tier)
+        pieces = ((f"{symbol} ", "running"), (key, ""), ("  planning", "running"))
+        yield with_end(pieces, (_since(call.at, shown.now), "dim"), columns)
+
+
+def _planners(shown: Shown) -> Iterator[OpenCall]:
+    """The model calls of the run that belong to no ticket."""
     for call in shown.state.calls.values():
         party = call.party
-        if party.ticket or party.discussion or (party.track not in shown.tracks and party.epic not in shown.epics):
-            continue
-        symbol = ">" if shown.ascii else SYMBOL["in_progress"]
-        pieces = ((f"{symbol} ", "running"), (stream_key(shown.state, party, call.tier), ""), ("  planning", "running"))
-        yield with_end(pieces, (_since(call.at, shown.now), "dim"), columns)
+        if not party.ticket and not party.discussion and (party.track in shown.tracks or party.epic in shown.epics):
+            yield call
 
 
 def _heard(shown: Shown) -> list[Row]:
@@ -177,7 +183,8 @@ def _totals(shown: Shown, tracks: Sequence[Track], columns: int) -> Row:
     """The least important parts are left out first, from the end."""
     state = shown.state
     waiting = sum(1 for one in state.pending_approvals() if not one.track or one.track in shown.tracks)
-    parts: list[Piece] = [(f"{state.busy} running", "running" if state.busy else "dim")]
+    runs = state.busy + sum(1 for _ in _planners(shown))
+    parts: list[Piece] = [(f"{runs} running", "running" if runs else "dim")]
     if waiting:
         parts.append((f"{waiting} {'waits' if waiting == 1 else 'wait'} for you", "waiting"))
     if shown.note:

@@ -19,16 +19,23 @@ class Region:
         self._fd = fd
         self._encoding = encoding
         self._drawn: tuple[Line, ...] = ()
+        self._columns = 0  # of the terminal when they were drawn
 
     def draw(self, lines: Sequence[Line], columns: int, above: Sequence[str] = ()) -> None:
         """Draw the lines instead of those before. `above` scrolls away; its lines may be wider than the terminal."""
-        if not above and tuple(lines) == self._drawn:
+        if not above and tuple(lines) == self._drawn and columns == self._columns:
             return
         start = self._to_start(columns)
         # Lines above may need several rows each: everything below is erased before they are written.
         head = start + "".join((_CLEAR_BELOW, *(f"{line}\n" for line in above))) if above else start
-        body = "\n".join(f"{text}{_CLEAR_LINE}" for text, _ in lines)
-        self._drawn = tuple(lines)
+        # Lines that are where they were stay as they are; the last one is where the cursor stops.
+        same = () if above or columns != self._columns else self._drawn[: len(lines) - 1]
+        texts = (
+            "" if same[number : number + 1] == (line,) else f"{line[0]}{_CLEAR_LINE}"
+            for number, line in enumerate(lines)
+        )
+        body = "\n".join(texts)
+        self._drawn, self._columns = tuple(lines), columns
         self._write(f"{head}{body}{_CLEAR_BELOW}")
 
     def erase(self, columns: int, above: Sequence[str] = ()) -> None:
