@@ -1,9 +1,10 @@
 """A diff in the terminal: its parts with their numbers, its lines with theirs, and the changed words of a line."""
 
 import re
+import sys
 from collections.abc import Iterator, Sequence
 
-from interlock.cli.terminal.output import paint
+from interlock.cli.terminal.output import paint, say
 from interlock.domain.review.diff_parts import sections_of
 from interlock.domain.values.approvals import MergePayload, Payload, ReviewFile, ReviewPayload, count_choices
 from interlock.errors import BadValue
@@ -29,6 +30,15 @@ def diff_lines(diff: str, *, numbered: bool = True) -> list[str]:
             lines.append(f"  {_number(number)} {paint(exact(hunk[0]), 'dim')}")
             lines += [f"  {line}" for line in _hunk(hunk[0], hunk[1:], compared)]
     return lines
+
+
+def say_diff(diff: str) -> None:
+    """Prints a diff; elsewhere than on a terminal as it is, without escape sequences, so that programs can read it."""
+    if sys.stdout.isatty():
+        for line in diff_lines(diff, numbered=False):
+            say(line)
+    else:
+        say(diff.rstrip("\n"))
 
 
 def _number(number: int) -> str:

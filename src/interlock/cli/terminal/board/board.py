@@ -22,7 +22,7 @@ from interlock.domain.messages.events.attempt_events import TurnFinished
 from interlock.domain.state.state import State
 from interlock.engine.blobs import Fetch
 from interlock.errors import Misconfigured
-from interlock.views.display import one_line
+from interlock.views.display import safe
 
 _MOST_ROWS = 16
 _MOST_LINES = 50_000  # of the log that `v` shows
@@ -97,7 +97,7 @@ class Board:
             epics=self._epics,
             now=datetime.now(UTC),
             seconds=time.monotonic() - self._began,
-            heard=(key, one_line(text.rstrip("\n").rpartition("\n")[2], 200)),
+            heard=(key, safe(text.rstrip("\n").rpartition("\n")[2])),
             forecast=self._outlook.of(state, self._tracks),
             note=self._note,
             keys=self._shows_keys,

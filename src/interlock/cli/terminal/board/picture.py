@@ -51,7 +51,7 @@ def picture(shown: Shown, columns: int, most: int) -> list[Row]:
     """At most `most` rows of at most `columns` columns."""
     tracks = [shown.state.tracks[name] for name in shown.tracks if name in shown.state.tracks]
     current = [track for track in tracks if track.status in ("running", "paused")] or tracks[-1:]
-    tail = [*_heard(shown), _totals(shown, tracks, columns)]
+    tail = [*_heard(shown, columns), _totals(shown, tracks, columns)]
     if most < _LEAST_ROWS:
         return tail[-max(most, 1) :]
     head = [_track_row(shown, track, columns) for track in current[:_TRACKS]] or [_no_track(shown, columns)]
@@ -174,9 +174,17 @@ def _planners(shown: Shown) -> Iterator[OpenCall]:
             yield call
 
 
-def _heard(shown: Shown) -> list[Row]:
-    key, text = shown.heard
-    return [((f"{key}: ", "dim"), (text, ""))] if text.strip() else []
+def _heard(shown: Shown, columns: int) -> list[Row]:
+    """The end of the line that streams in, because its end is new."""
+    key, text = one_line(shown.heard[0], columns // 2), shown.heard[1].strip()
+    if not text:
+        return []
+    room = columns - width(key) - 2
+    if width(text) > room:
+        text = f"…{text[-(room - 1) :]}"
+    while width(text) > room:  # wide characters
+        text = f"…{text[2:]}"
+    return [((f"{key}: ", "dim"), (text, ""))]
 
 
 def _totals(shown: Shown, tracks: Sequence[Track], columns: int) -> Row:
