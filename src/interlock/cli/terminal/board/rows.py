@@ -50,7 +50,7 @@ def with_end(left: Sequence[Piece], end: Piece, columns: int) -> Row:
     """The pieces, with another one at the right end of the row. The left ones are cut off first."""
     text, tone = cut(end[0], columns), end[1]
     room = columns - width(text) - 2
-    if room < 8:
+    if not text or room < 8:
         return tuple(left)
     row: list[Piece] = []
     for piece, its_tone in left:
