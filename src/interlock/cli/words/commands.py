@@ -22,6 +22,8 @@ PROVIDERS = (
 )
 FORMAT = argparse.RawDescriptionHelpFormatter
 TICKET = "TRACK/TICKET or TICKET"
+COLUMNS = 79
+"""Of a help text, where argparse does not fill its lines itself."""
 
 
 class Commands(Protocol):
@@ -73,6 +75,10 @@ def examples_text(examples: Sequence[str]) -> str:
 
 def _add_parser(commands: Commands, name: str, summary: str, examples: Sequence[str]) -> argparse.ArgumentParser:
     description = f"{summary[0].upper()}{summary[1:]}."
+    if len(description) > COLUMNS:
+        from textwrap import fill
+
+        description = fill(description, COLUMNS)
     return commands.add_parser(
         name, help=summary, description=description, epilog=examples_text(examples), formatter_class=FORMAT
     )
