@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from interlock.cli.terminal.diff_lines import diff_lines
+from interlock.cli.terminal.asking.diff_lines import diff_lines
 from interlock.cli.terminal.output import terminal_safe
 
 GIT = """\

@@ -7,7 +7,7 @@ from interlock.assembly.environment import ToInstall, find_lists, install
 from interlock.assembly.locations import root_of
 from interlock.assembly.project import Project, believed, open_project, read_state
 from interlock.cli.arguments import CommandArgs
-from interlock.cli.terminal.diff_lines import say_diff
+from interlock.cli.terminal.asking.diff_lines import say_diff
 from interlock.cli.terminal.exits import APPROVAL, BLOCKED, DONE
 from interlock.cli.terminal.output import confirmed, paint, say, say_json
 from interlock.cli.terminal.signals import wake_main_thread_for_signals

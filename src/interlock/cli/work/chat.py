@@ -9,11 +9,11 @@ from msgspec import json
 from interlock.assembly.build import conducting
 from interlock.assembly.project import Project, kept_text, read_state
 from interlock.cli.arguments import CommandArgs, WorkArgs
+from interlock.cli.terminal.asking.prompts import Prompts
 from interlock.cli.terminal.board.pager import view_lines
 from interlock.cli.terminal.exits import APPROVAL, BUDGET, DONE, ERROR
 from interlock.cli.terminal.model_choices import model_of, with_choices
 from interlock.cli.terminal.output import paint, say, say_json, table
-from interlock.cli.terminal.prompts import Prompts
 from interlock.cli.terminal.sessions import Session, open_session, project_of
 from interlock.cli.terminal.signals import read_line
 from interlock.cli.terminal.talking.choice import talk_display
@@ -189,7 +189,7 @@ def _stop_turn(session: Session, name: str) -> None:
 
 def follow_turn(session: Session, project: Project, name: str, since: int, args: ChatArgs, log: list[str]) -> int:
     """Follow the discussion until the user's next turn; approvals are asked if there is a terminal."""
-    prompts = Prompts(project.folder / "blobs")
+    prompts = Prompts()
     display = talk_display(project, name, log, quiet=args.json, plain=args.plain)
     with display:
         end = session.listen(display.take)
