@@ -158,12 +158,12 @@ def test_hostile_text_neither_steers_the_terminal_nor_hides(project: Project) ->
 def test_what_is_typed_before_an_approval_appears_is_no_answer_to_it(project: Project) -> None:
     file = plan(project, shell("one", "sleep 1"), shell("two", "echo 2 > two.txt", "one"))
     with on_screen(project, "run", "--tickets", file) as screen:
-        screen.until("bort the track:")
+        screen.until("View all:")
         screen.type("y\n")
         screen.until(lambda screen: "▶ one  running" in screen.text and screen.has_keys())
         screen.type("y\ny\n")  # too early
         screen.until("run the script of two")
-        screen.until("bort the track:")
+        screen.until("View all:")
         assert not screen.has_keys()
         screen.type("n\n")
         screen.until("why? (may be empty):")
@@ -200,7 +200,7 @@ def test_a_pager_keeps_the_terminal_while_an_approval_waits(project: Project) ->
     pager.chmod(0o755)
     file = plan(project, shell("one", "sleep 2; echo 1 > one.txt"), shell("two", "echo 2 > two.txt", "one"))
     with on_screen(project, "run", "--tickets", file, PAGER=str(pager)) as screen:
-        screen.until("bort the track:")
+        screen.until("View all:")
         screen.type("y\n")
         screen.until(lambda screen: "▶ one  running" in screen.text and screen.has_keys())
         screen.type("v")
@@ -225,3 +225,26 @@ def test_a_workbench_that_cannot_be_opened_says_so_and_the_board_returns(project
         screen.until(is_drawn)
         screen.type("q")
         assert screen.end() == 130
+
+
+def test_equal_approvals_are_answered_at_once_and_the_journal_binds_them(project: Project) -> None:
+    tickets = [*(shell(name, "touch made.txt") for name in ("a", "b", "c")), shell("d", "touch other.txt")]
+    project.run("run", "--tickets", plan(project, *tickets), "--workers", "4")
+    with on_screen(project, "resume", "--workers", "4", size=(120, 40)) as screen:
+        screen.until("3 equal approvals")
+        screen.until("[m] All 3 equal, [v] View all:")
+        screen.type("m\n")
+        screen.until("all 3 at once: [a] Approve, [r] Reject, [n] Not:")
+        screen.type("n\n")
+        screen.until(lambda screen: screen.text.count("[m] All 3 equal") == 2)
+        screen.type("m\n")
+        screen.until(lambda screen: screen.text.count("all 3 at once") == 2)
+        screen.type("a\n")
+        screen.until("answered 3 of 3")
+        screen.until("touch other.txt")
+        screen.until(lambda screen: screen.text.endswith("[x] Abort track, [v] View all:"))
+        screen.type("r\n")
+        screen.until("why? (may be empty):")
+        screen.type("\n")
+        assert screen.end() == 3
+    assert project.run("journal", "verify").code == 0

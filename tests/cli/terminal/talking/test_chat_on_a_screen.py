@@ -53,7 +53,7 @@ def test_without_a_message_the_conversation_goes_on_turn_by_turn(project: Projec
         screen.type("change it\n")
         screen.until("✓ read_file a.txt  3 lines")
         screen.until("+TWO")
-        screen.until("bort")
+        screen.until("View all:")
         screen.type("y\n")
         screen.until("✓ edit_file")
         screen.until("I changed it.")

@@ -1,6 +1,7 @@
 """Modes of the terminal: keys arrive one by one and without echo, while signals such as Ctrl-C stay on."""
 
 import os
+import sys
 import termios
 from contextlib import suppress
 from typing import Any
@@ -20,6 +21,12 @@ def forget_input(fd: int) -> None:
     """Drops what was typed and not read yet."""
     with suppress(termios.error):
         termios.tcflush(fd, termios.TCIFLUSH)
+
+
+def forget_typed() -> None:
+    """Drops what the person typed before now."""
+    if sys.stdin.isatty():
+        forget_input(sys.stdin.fileno())
 
 
 class KeyMode:
