@@ -41,6 +41,7 @@ class LiveRegion:
         self._keys = KeyReader(sys.stdin.fileno(), self._press) if sys.stdin.isatty() else None
         self._terminal = threading.Lock()
         self._away = True  # something else has the terminal
+        self._behind = False  # the process is in the background
         self._above: list[str] = []  # lines to write above with the next frame
         self._news = threading.Event()
         self._ended = threading.Event()
@@ -119,6 +120,8 @@ class LiveRegion:
         while not self._ended.is_set():
             self._news.wait(_TICK_S)
             self._news.clear()
+            if self._behind and in_foreground(self._out):  # a shell says nothing when it brings back what runs
+                self._take_turn()
             try:
                 with self.drawing:
                     if not self._away:
@@ -143,8 +146,9 @@ class LiveRegion:
             self._keys.rest()
 
     def _come_back(self) -> None:
-        if not in_foreground(self._out):
-            return  # continued in the background: until it is in the foreground again
+        self._behind = not in_foreground(self._out)
+        if self._behind:
+            return
         if self._keys is not None and not self._ended.is_set():
             self._keys.listen()
         with self.drawing:
@@ -184,7 +188,12 @@ class LiveRegion:
         elif key != CONTINUE:
             self._pressed(key)
             self._news.set()
-        elif self._terminal.acquire(blocking=False):  # else a prompt has the terminal, and keeps it
+        else:
+            self._take_turn()
+
+    def _take_turn(self) -> None:
+        """Draw again, unless a prompt or another program has the terminal."""
+        if self._terminal.acquire(blocking=False):
             try:
                 self._come_back()
             finally:
