@@ -119,12 +119,17 @@ class Screen:
 
 
 @contextmanager
-def on_screen(project: Project, *words: str, size: tuple[int, int] = (80, 24), **env: str) -> Generator[Screen]:
-    """The program on a terminal of so many columns and rows. Its colours are off unless NO_COLOR is empty."""
+def on_screen(
+    project: Project, *words: str, size: tuple[int, int] = (80, 24), program: tuple[str, ...] = (), **env: str
+) -> Generator[Screen]:
+    """`interlock WORDS`, or another program, on a terminal of so many columns and rows, in the project's folder.
+
+    Its colours are off unless NO_COLOR is empty.
+    """
     ours, theirs = pty.openpty()
     fcntl.ioctl(ours, termios.TIOCSWINSZ, struct.pack("HHHH", size[1], size[0], 0, 0))
     process = subprocess.Popen(
-        (sys.executable, "-c", _LEADER, *project.argv(*words)),
+        (sys.executable, "-c", _LEADER, *(program or project.argv(*words))),
         cwd=project.root,
         env={**project.env, "TERM": "xterm", "LANG": "C.UTF-8", **env},
         stdin=theirs,

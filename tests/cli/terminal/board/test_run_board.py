@@ -2,6 +2,7 @@
 
 import os
 import re
+import shlex
 import signal
 from typing import Any
 
@@ -248,3 +249,25 @@ def test_equal_approvals_are_answered_at_once_and_the_journal_binds_them(project
         screen.type("\n")
         assert screen.end() == 3
     assert project.run("journal", "verify").code == 0
+
+
+def test_in_the_background_nothing_is_drawn_and_in_the_foreground_again_the_board_returns(project: Project) -> None:
+    """A shell sends no signal when it brings back a job that already runs."""
+    command = shlex.join(project.argv("run", "--tickets", plan(project, shell("one", FOREVER)), "--approve", "all"))
+    with on_screen(project, program=("bash", "--norc", "-i"), size=(100, 30), PS1="$ ", HISTFILE="") as screen:
+        screen.until("$")
+        screen.type(f"{command}\n")
+        screen.until(is_drawn)
+        screen.type("\x1a")
+        screen.until("Stopped")
+        screen.type("clear; bg\n")
+        screen.until(lambda screen: "&" in screen.text and "Stopped" not in screen.text)
+        screen.type("echo still $((6 * 7))\n")
+        screen.until("still 42")
+        assert "▶ one" not in screen.text
+        screen.type("fg\n")
+        screen.until(lambda screen: "▶ one  running" in screen.text and screen.has_keys())
+        screen.type("\x03")
+        screen.until("interrupted")
+        screen.type("exit\n")
+        screen.end()
