@@ -4,6 +4,7 @@ import http.client
 import json
 import os
 import pty
+import re
 import shlex
 import subprocess
 from typing import Any
@@ -91,9 +92,12 @@ def test_a_public_address_goes_with_the_page_and_is_one(project: Project) -> Non
     assert "must be https://NAME" in words
 
 
-def test_a_browser_is_started_with_the_link_if_a_terminal_asks(project: Project) -> None:
+def test_a_browser_is_started_without_the_link_in_its_arguments(project: Project) -> None:
     browser, shown = project.home / "browser", project.home / "shown"
-    browser.write_text(f'#!/bin/sh\necho "$1" > {shlex.quote(str(shown))}\n')
+    quoted = shlex.quote(str(shown))
+    browser.write_text(
+        f'#!/bin/sh\necho "$1" > {quoted}\nstat -c %a "${{1#file://}}" >> {quoted}\ncat "${{1#file://}}" >> {quoted}\n'
+    )
     browser.chmod(0o755)
     with serving(project, "--page"):
         ours, theirs = pty.openpty()
@@ -103,8 +107,10 @@ def test_a_browser_is_started_with_the_link_if_a_terminal_asks(project: Project)
         said = os.read(ours, 4_096).decode()
         os.close(ours)
     assert (done.returncode, "it works once" in said) == (0, True)
-    assert shown.read_text().strip() in said
-    assert shown.read_text().startswith("http://127.0.0.1:")
+    address, mode, content = shown.read_text().splitlines()
+    assert (address.startswith("file:///"), mode) == (True, "600")
+    (link,) = re.findall(r"http://127\.0\.0\.1:\d+/#link=[\w-]+", content)
+    assert link in said
 
 
 def test_the_tunnel_is_printed_with_the_same_port_on_both_sides(project: Project) -> None:

@@ -3,6 +3,7 @@
 import os
 import sys
 from datetime import UTC, datetime
+from html import escape
 from io import StringIO
 
 from interlock.api.page.sessions import Lifetimes, SessionFile, Sessions
@@ -14,6 +15,7 @@ from interlock.cli.terminal.output import say, say_json, table, write_line
 from interlock.cli.terminal.sessions import project_of
 from interlock.client import ApiError, ApiHookClient, NotServing
 from interlock.errors import Misconfigured, NotFound
+from interlock.identity.careful import write_new
 from interlock.sandbox.jobs.foreground import open_browser
 from interlock.views.display import counted, one_line
 
@@ -46,9 +48,21 @@ def open_page(args: OpenArgs) -> int:
     say(link["url"])
     if args.qr:
         write_line(_qr_code(link["url"]))
-    elif not args.print and _has_display() and not open_browser(link["url"]):
+    elif not args.print and _has_display() and not open_browser(_doorway(project, link["url"])):
         say("no browser could be started; open the link yourself", sys.stderr)
     return DONE
+
+
+def _doorway(project: Project, link: str) -> str:
+    """The address of a private file that leads to the link.
+
+    Every user of the machine can read the arguments of a browser's process; nobody else can read this file.
+    """
+    path = sessions_file(project).with_suffix(".html")
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    path.unlink(missing_ok=True)
+    write_new(path, f'<meta http-equiv="refresh" content="0; url={escape(link)}">\n'.encode())
+    return path.as_uri()
 
 
 def list_sessions(args: CommandArgs) -> int:

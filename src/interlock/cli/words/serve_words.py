@@ -137,8 +137,8 @@ def add_mcp(commands: Commands) -> None:
         "mcp",
         "serve.mcp:mcp",
         "serve this project's tools to other agents and editors (Model Context Protocol)",
-        "interlock mcp                      # on standard input and output: the command of an MCP client",
-        "interlock mcp --http --port 9011   # on 127.0.0.1; the token is in .interlock/run/mcp.json",
+        "interlock mcp                      # on stdin and stdout, for an MCP client",
+        "interlock mcp --http --port 9011   # its token: .interlock/run/mcp.json",
         json=False,
     )
     command.add_argument("--http", action="store_true", help="streamable HTTP on 127.0.0.1 instead of standard input")
@@ -181,7 +181,7 @@ def add_ask_hook(commands: Commands) -> None:
         "ask-hook",
         "serve.ask_hook:ask_hook",
         "a before-tool hook for other agents: a person decides in Interlock",
-        "interlock ask-hook --agent claude  # the command of the agent's PreToolUse or BeforeTool hook",
+        "interlock ask-hook --agent claude  # the command of the agent's hook",
         json=False,
     )
     command.add_argument(
@@ -213,7 +213,7 @@ def add_hooks(commands: Commands) -> None:
         "serve.hooks:install",
         "write the hook into the agent's settings, after showing the change",
         "interlock hooks install claude                # in this project's own settings",
-        "interlock hooks install codex --user --yes    # for every project, without a question",
+        "interlock hooks install codex --user --yes    # for every project, unasked",
         "interlock hooks install gemini --undo",
         project=False,
     )
