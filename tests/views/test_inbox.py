@@ -163,6 +163,13 @@ def test_the_json_of_an_approval_has_everything() -> None:
         "discussion": "",
         "again": None,
         "answers": ["approve", "reject", "abort"],
+        "actions": [
+            {"name": "approve", "label": "Approve", "key": "a", "decision": "approve"},
+            {"name": "edit", "label": "Edit", "key": "e", "decision": None},
+            {"name": "always", "label": "Always…", "key": "w", "decision": None},
+            {"name": "reject", "label": "Reject", "key": "r", "decision": "reject"},
+            {"name": "abort", "label": "Abort track", "key": "x", "decision": "abort"},
+        ],
         "answer": {
             "decision": "reject",
             "by": ADA,

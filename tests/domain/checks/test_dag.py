@@ -103,6 +103,7 @@ def test_checking_all_ids_at_once_refuses_what_checking_each_would(names: list[s
         assert refusal(names, [[] for _ in names]).startswith("malformed")
 
 
+@pytest.mark.timeout(600)  # seconds on a quiet machine; coverage is on
 def test_a_chain_of_a_million_is_ordered_from_either_end() -> None:
     names = [str(number) for number in range(MILLION)]
     forward = Dag(names, ([str(number - 1)] if number else () for number in range(MILLION)))
