@@ -4,6 +4,7 @@ import asyncio
 import threading
 from collections.abc import Coroutine
 from concurrent.futures import Future
+from queue import SimpleQueue
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -32,6 +33,7 @@ class EngineThread:
         """Runs a coroutine on the engine's loop and waits for it. An interrupt cancels it."""
         future = self.start(work)
         try:
+            _wait(future)
             return future.result()
         except BaseException:
             future.cancel()
@@ -43,6 +45,14 @@ class EngineThread:
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()
+
+
+def _wait(future: "Future[Any]") -> None:
+    """Waits in C. `Future.result` waits on a condition: a signal whose handler raises there can leave its lock released
+    and then ends in "cannot release un-acquired lock"."""
+    done: SimpleQueue[None] = SimpleQueue()
+    future.add_done_callback(lambda _: done.put(None))
+    done.get()
 
 
 def _run_loop(made: "Future[asyncio.AbstractEventLoop]") -> None:
