@@ -29,6 +29,7 @@ from interlock.cli.words.serve_words import (
     add_mcp,
     add_mcp_servers,
     add_serve,
+    add_tui,
 )
 from interlock.cli.words.ticket_words import add_tickets, add_workers
 from interlock.cli.words.track_words import add_tracks
@@ -122,7 +123,7 @@ def build() -> argparse.ArgumentParser:
     commands: Commands = parser.add_subparsers(metavar="COMMAND", title="commands")
     for add in (
         *(add_init, add_run, add_resume, add_do, add_parse, add_chat, add_tell, add_autonomy, add_discussions),
-        *(add_serve, add_gui, add_acp, add_mcp, add_mcp_servers, add_ask_hook, add_hooks),
+        *(add_serve, add_gui, add_tui, add_acp, add_mcp, add_mcp_servers, add_ask_hook, add_hooks),
         *(add_tracks, add_tickets, add_workers, add_approvals, add_checkpoint, add_undo),
         *(add_policy, add_tools, add_models, add_agents, add_journal, _add_test),
         *(add_try, add_prepare, add_caches, add_verify, add_view, add_context, add_status, add_doctor, add_usage),
