@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import os
 import signal
 import time
 from collections.abc import Awaitable, Callable, Sequence
@@ -20,15 +21,24 @@ from interlock.domain.messages.envelopes import Recorded
 from interlock.errors import InterlockError
 from interlock.tui.bench import Bench
 from interlock.tui.colours import Colours, Mode, theme
+from interlock.tui.inbox.inbox import Inbox
 from interlock.tui.lines.bar import Bar
 from interlock.tui.lines.rows import Row, Span, row
+from interlock.tui.notifying import notification
 from interlock.tui.panels.board import Board
+from interlock.tui.panels.discussion import Discussion
+from interlock.tui.panels.graph import Graph
 from interlock.tui.panels.panel import Panel
 from interlock.tui.panels.streams import Streams
 from interlock.tui.panels.ticket_rows import ticket_lines
+from interlock.tui.panels.timeline import Timeline
 from interlock.tui.panels.topbar import TopBar
+from interlock.tui.panels.usage import Usage
 from interlock.tui.picture import Picture
 from interlock.tui.screens.asking import Asking, Confirming, Reading
+from interlock.tui.screens.commands import entries
+from interlock.tui.screens.help import help_rows
+from interlock.tui.screens.palette import Entry, Palette
 from interlock.tui.sending import PAUSE_S, Sender
 from interlock.tui.stylesheet import STYLES
 from interlock.views.display import counted
@@ -54,6 +64,8 @@ class Workbench(App[None]):
     BINDINGS: ClassVar[list[BindingType]] = [
         *(Binding(f"f{number}", f"panel({number})", show=False, priority=True) for number in range(1, 8)),
         *(Binding(str(number), f"panel({number})", show=False) for number in range(1, 8)),
+        Binding("ctrl+p,ctrl+shift+p", "commands", show=False, priority=True),
+        Binding("question_mark", "help", show=False),
         Binding("ctrl+q,ctrl+c", "leave", show=False, priority=True),
         Binding("q", "leave", show=False),
         Binding("escape", "leave_input", show=False),
@@ -73,13 +85,23 @@ class Workbench(App[None]):
         self._woken = False
         self._is_drawable = False  # the widgets exist
         self._drawn_at = 0.0
+        self._told: set[str] = set()  # approvals that the user knows of
+        self._columns = 80
         self._event_loop: asyncio.AbstractEventLoop | None = None
         self.panels: tuple[Panel, ...] = self._panels()
         self.current = 0
 
     def _panels(self) -> tuple[Panel, ...]:
         parts = (self.colours, self.picture, self.send)
-        return (Board(*parts), Streams(*parts, self.feed))
+        return (
+            Inbox(*parts),
+            Board(*parts),
+            Graph(*parts),
+            Streams(*parts, self.feed),
+            Discussion(*parts, self.feed),
+            Usage(*parts),
+            Timeline(*parts, self.feed),
+        )
 
     def compose(self) -> ComposeResult:
         self.top = TopBar(self.colours, id="top")
@@ -106,6 +128,7 @@ class Workbench(App[None]):
             with contextlib.suppress(RuntimeError, ValueError):  # not in the main thread: a test
                 self._event_loop.add_signal_handler(number, self.exit)
         self._is_drawable = True
+        self._columns = self.size.width
         self._arrange()
         self.panels[self.current].take_keyboard()
         self.set_interval(_TICK_S, self._tick)
@@ -125,6 +148,7 @@ class Workbench(App[None]):
         self.feed.records(await bench.history(_HISTORY))
         bench.watch(self)
         self._take()
+        self._told = {approval.id for approval in self.picture.pending}
         self.draw_all()
 
     def action_leave(self) -> None:
@@ -177,9 +201,17 @@ class Workbench(App[None]):
         self._drawn_at = time.monotonic()
         self.feed.drain()
         self._take()
+        self._notify()
         self.draw_all()
         if self.feed.has_backlog:
             self._wake()
+
+    def _notify(self) -> None:
+        """Tells about approvals that are new, if the user looks elsewhere."""
+        new = [approval for approval in self.picture.pending if approval.id not in self._told]
+        self._told |= {approval.id for approval in new}
+        if new and not self.app_focus and self.bench is not None and self._driver is not None:
+            self._driver.write(notification(new, self.bench.notify, os.environ))
 
     def _take(self) -> None:
         if self.bench is not None:
@@ -254,7 +286,7 @@ class Workbench(App[None]):
 
     @property
     def is_wide(self) -> bool:
-        return self.size.width >= WIDE
+        return self._columns >= WIDE
 
     def _arrange(self) -> None:
         """Narrow: the current panel alone. Wide: board and inbox at the sides, and between them two panels."""
@@ -272,6 +304,7 @@ class Workbench(App[None]):
         self.query_one("#middle").display = bool(between)
 
     def on_resize(self, event: events.Resize) -> None:
+        self._columns = event.size.width
         self._arrange()
         self.call_after_refresh(self.draw_all)
 
@@ -332,6 +365,19 @@ class Workbench(App[None]):
             return ticket_lines(self.picture, found, found.tickets[ticket], width)
 
         self.read("Ticket", make)
+
+    def action_help(self) -> None:
+        self.read("Help", lambda width: help_rows(self.panels, width))
+
+    def action_commands(self) -> None:
+        if len(self.screen_stack) > 1:
+            return
+
+        def done(entry: Entry | None) -> None:
+            if entry is not None:
+                entry.act()
+
+        self.push_screen(Palette(self.colours, entries(self)), done)
 
     async def edit(self, text: str, suffix: str) -> str | None:
         """The text after the user's editor, which has the terminal meanwhile."""

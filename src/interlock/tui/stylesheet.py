@@ -9,8 +9,8 @@ Screen { layout: vertical; background: $background; }
 .panel { border: round $line; background: $panel; width: 1fr; height: 1fr; padding: 0; }
 .panel:focus-within { border: round $frame; border-title-style: bold; }
 .panel { border-title-color: $foreground; border-subtitle-color: $foreground 60%; }
-.wide #board { width: 34%; max-width: 60; }
-.wide #inbox { width: 42%; }
+.wide #board { width: 28%; max-width: 50; }
+.wide #inbox { width: 40%; }
 LineList { scrollbar-size-vertical: 1; scrollbar-size-horizontal: 0; background: $panel; overflow-x: hidden; }
 Input { border: none; height: 1; padding: 0 1; background: $code; color: $foreground; }
 Input:focus { border: none; background: $code; }
@@ -22,5 +22,8 @@ TextArea:focus { border: none; }
 .over .box { width: 70; max-width: 96%; height: auto; border: round $frame; background: $panel; padding: 0 1; }
 .over .page { width: 96%; max-width: 120; height: 90%; border: round $frame; background: $panel; padding: 0 1; }
 .over .head { background: $panel; }
+#inbox-list { height: 1; }
+#detail { height: 1fr; border-top: solid $line; }
+#actions { height: 1; margin-top: 1; }
 #palette-lines { height: auto; max-height: 16; }
 """

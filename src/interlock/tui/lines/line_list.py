@@ -69,6 +69,9 @@ class LineList(ScrollView, can_focus=True):
     class Opened(Moved):
         """Enter, or a second click."""
 
+    class Resized(Moved):
+        """The width is another: rows that were made for it must be made again."""
+
     has_cursor = True
 
     def __init__(self, colours: Colours, *, id: str | None = None, classes: str | None = None) -> None:
@@ -115,6 +118,7 @@ class LineList(ScrollView, can_focus=True):
 
     def on_resize(self, event: events.Resize) -> None:
         self.changed()
+        self.post_message(self.Resized(self))
 
     def on_focus(self) -> None:
         self.refresh()

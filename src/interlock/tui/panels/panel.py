@@ -41,6 +41,9 @@ class Panel(Vertical):
         self.border_title = cast("str", Text(shown(title)))
         self.border_subtitle = cast("str", Text(shown(beside)))
 
+    def on_line_list_resized(self) -> None:
+        self.draw()
+
     def take_keyboard(self) -> None:
         for widget in self.query("*"):
             if widget.can_focus and widget.display:
