@@ -243,7 +243,7 @@ class Workbench(App[None]):
     def _draw_foot(self) -> None:
         panel = self.panels[self.current]
         spans: list[Span] = [Span(" ")]
-        if isinstance(self.focused, Input | TextArea):
+        if isinstance(self.screen_stack[0].focused, Input | TextArea):  # not of a window over the panels
             pairs: tuple[tuple[str, str], ...] = (("Enter", "send"), ("Esc", "leave the input"))
         else:
             pairs = (*panel.keys, ("Tab", "next"))

@@ -102,9 +102,9 @@ class Reading(ModalScreen[None]):
         self.query_one(".foot", Bar).show(keys_row((("j k", "scroll"), ("Esc", "close"))))
         self.query_one(FixedLines).focus()
 
-    def on_resize(self) -> None:
+    def on_line_list_resized(self) -> None:
         lines = self.query_one(FixedLines)
-        self.call_after_refresh(lambda: lines.show_rows(self._make(max(20, lines.size.width))))
+        lines.show_rows(self._make(max(20, lines.cells)))
 
     def action_leave(self) -> None:
         self.dismiss(None)
