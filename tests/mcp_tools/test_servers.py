@@ -164,15 +164,15 @@ def test_results_are_bounded_and_without_escape_sequences(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("how", "says"),
+    ("how", "limit_s", "says"),
     [
-        ("dies", "ended before it answered"),
-        ("floods", "ended before it answered, or sent too much"),
-        ("silent", "did not answer within 2 s"),
+        ("dies", 60, "ended before it answered"),
+        ("floods", 60, "ended before it answered, or sent too much"),
+        ("silent", 2, "did not answer within 2 s"),
     ],
 )
-def test_a_server_that_fails_in_a_call_is_reported_as_unknown(folder: Path, how: str, says: str) -> None:
-    scene = Scene(folder, how, "timeout_s = 2\n").accepted()
+def test_a_server_that_fails_in_a_call_is_reported_as_unknown(folder: Path, how: str, limit_s: int, says: str) -> None:
+    scene = Scene(folder, how, f"timeout_s = {limit_s}\n").accepted()
     text = scene.result("mcp__tiny__say", text="hi")
     assert says in text
     assert "Whether the call took effect is not known." in text

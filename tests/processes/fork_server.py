@@ -25,7 +25,7 @@ PRELOADED = (
     "interlock.cli.main",
     "interlock.cli.words.parser",
     "interlock.cli.terminal.sessions",
-    "interlock.cli.terminal.prompts",
+    "interlock.cli.terminal.asking.prompts",
     "interlock.cli.work.run",
     "interlock.cli.work.do",
     "interlock.cli.work.tracks",

@@ -28,6 +28,7 @@ from interlock.domain.values.approvals import (
 )
 from interlock.domain.values.gates import Blob
 from interlock.domain.values.runs.effects import ScriptEffect
+from interlock.views.actions import actions_of
 from interlock.views.display import counted
 from interlock.views.verification import gate_status_text
 
@@ -248,5 +249,9 @@ def approval_dict(approval: Approval) -> dict[str, Any]:
         "again": None,
         **{key: value for key, value in plain.items() if key != "id"},
         "answers": list(ALLOWED[approval.kind]),
+        "actions": [
+            {"name": one.name, "label": one.label, "key": one.key, "decision": one.decision}
+            for one in actions_of(approval)
+        ],
         "answer": state or None,
     }

@@ -66,14 +66,13 @@ def test_the_editor_gets_the_whole_call_and_a_refused_edit_is_not_lost(project: 
     )
     editor.chmod(0o755)
     with terminal(project, "run", *start(project), EDITOR=str(editor)) as screen:
-        screen.until("start it? ")
-        screen.until("bort the track: ")
+        screen.until("View all: ")
         screen.type("y\n")
-        screen.until("allow it? ")
-        screen.until("bort the track: ")
+        screen.until("write_file long.txt")
+        screen.until("View all: ")
         screen.type("e\n")
         screen.until("write_file has no argument 'contents'")
-        screen.until("bort the track: ")
+        screen.until("View all: ")
         screen.type("e\n")
         screen.until("track plan: done")
         assert screen.end() == 0

@@ -34,18 +34,18 @@ def test_a_plan_is_read_edited_and_accepted_and_its_track_worked_on(project: Pro
         screen.until("epic E-1 as 2 tracks")
         screen.until("first")
         screen.until("One red")  # without the control characters
-        screen.until("plan these tracks and start the first? [y]es / [n]o / [e]dit: ")
+        screen.until("[a] Approve, [e] Edit, [r] Reject, [v] View all: ")
         screen.type("e\n")
         screen.until("accepted: mine, second")
         screen.until("start a tier3-worker on T-1")
-        screen.until("abort the track: ".removeprefix("a"))
+        screen.until("View all: ")
         screen.type("y\n")
         screen.until("+hello")
-        screen.until("bort the track: ")
+        screen.until("View all: ")
         screen.type("y\n")
         screen.until("T-1  completed, merged as")
         screen.until("start a tier3-worker on T-1")  # of the second track
-        screen.until("bort the track: ")
+        screen.until("View all: ")
         screen.type("n\n")
         screen.until("why? (may be empty): ")
         screen.type("enough\n")
@@ -56,7 +56,7 @@ def test_a_plan_is_read_edited_and_accepted_and_its_track_worked_on(project: Pro
 
 def test_a_rejected_plan_ends_it(project: Project) -> None:
     with terminal(project, *words(project, "run", "Do something")) as screen:
-        screen.until("[e]dit: ")
+        screen.until("View all: ")
         screen.type("n\n")
         screen.until("why? (may be empty): ")
         screen.type("too much\n")

@@ -75,13 +75,13 @@ def test_yes_no_edit_in_the_order_asked(project: Project) -> None:
     editor = "sed -i s/2/edited/"
     with terminal(project, "run", "--tickets", file, EDITOR=editor) as screen:
         screen.until("echo 1 > one.txt")
-        screen.until("run it? [y]es / [n]o / [e]dit / [a]bort the track: ")
+        screen.until("[a] Approve, [e] Edit, [w] Always…, [r] Reject, [x] Abort track, [v] View all: ")
         screen.type("what\ny\n")
         screen.until("echo 2 > two.txt")
-        screen.until("bort the track: ")
+        screen.until("View all: ")
         screen.type("e\n")
         screen.until("echo 3 > three.txt")
-        screen.until("bort the track: ")
+        screen.until("View all: ")
         screen.type("n\n")
         screen.until("why? (may be empty): ")
         screen.type("not today\n")
@@ -95,13 +95,13 @@ def test_yes_no_edit_in_the_order_asked(project: Project) -> None:
 def test_a_gate_offers_retry_skip_abort(project: Project) -> None:
     tickets = [shell("one", "echo 1 > one.txt", verify=[{"command": "false", "max_attempts": 1}])]
     with terminal(project, "run", "--tickets", project.tickets("plan.json", tickets)) as screen:
-        screen.until("bort the track: ")
+        screen.until("View all: ")
         screen.type("y\n")
         screen.until("Maximum Attempts Reached")
-        screen.until("[r]etry / [s]kip, unverified / [a]bort the ticket: ")
-        screen.type("r\n")
-        screen.until("[r]etry / [s]kip, unverified / [a]bort the ticket: ")
-        screen.type("a\n")
+        screen.until("[t] Retry, [s] Skip, [x] Abort ticket, [v] View all: ")
+        screen.type("t\n")
+        screen.until("[t] Retry, [s] Skip, [x] Abort ticket, [v] View all: ")
+        screen.type("x\n")
         screen.until("verification aborted")
         assert screen.end() == 3
 
@@ -109,7 +109,7 @@ def test_a_gate_offers_retry_skip_abort(project: Project) -> None:
 def test_control_c_ends_with_130_and_running_work_is_done_again_later(project: Project) -> None:
     file = project.tickets("plan.json", [shell("one", "sleep 2; echo 1 > one.txt")])
     with terminal(project, "run", "--tickets", file) as screen:
-        screen.until("bort the track: ")
+        screen.until("View all: ")
         screen.type("y\n")
         screen.until("A-1  approve by human:ann")
         os.kill(screen.process.pid, 2)
@@ -125,7 +125,7 @@ def test_hostile_text_cannot_steer_the_terminal(project: Project) -> None:
     tickets = [shell("one", "echo \x1b[2Jcleared \u202e txt.eno", description="\x1b]0;owned\x07 hello")]
     with terminal(project, "run", "--tickets", project.tickets("plan.json", tickets)) as screen:
         screen.until("cleared <U+202E> txt.eno")
-        screen.until("bort the track: ")
+        screen.until("View all: ")
         screen.type("n\n\n")
         screen.end()
     shown = project.run("approvals", "show", "A-1").out
@@ -158,7 +158,7 @@ def test_a_review_is_read_whole_commented_and_accepted_in_part(project: Project)
         screen.until("review one: 2 files changed")
         screen.until("ran without a question: 1")
         screen.until("more lines: v shows all")
-        screen.until("[v]iew all: ")
+        screen.until("View all: ")
         screen.type("v\n")
         screen.until("+end")
         screen.type("c\n")
@@ -167,7 +167,7 @@ def test_a_review_is_read_whole_commented_and_accepted_in_part(project: Project)
         screen.until("(empty to send): ")
         screen.type("\n")
         screen.until("is a script, which cannot react to a review")
-        screen.until("[v]iew all: ")
+        screen.until("View all: ")
         screen.type("p\n")
         screen.until("which parts? numbers of 1 to 2")
         screen.type("short.txt\n")
@@ -179,9 +179,9 @@ def test_a_review_is_read_whole_commented_and_accepted_in_part(project: Project)
 def test_a_pager_that_is_missing_does_not_end_the_run(project: Project) -> None:
     file = project.tickets("plan.json", [shell("one", "echo 1 > one.txt")])
     with terminal(project, "run", "--tickets", file, "--autonomy", "review", PAGER="no-such-pager") as screen:
-        screen.until("[v]iew all: ")
+        screen.until("View all: ")
         screen.type("v\n")
         screen.until("cannot be started")
-        screen.until("[v]iew all: ")
+        screen.until("View all: ")
         screen.type("y\n")
         assert screen.end() == 0

@@ -67,7 +67,7 @@ def test_a_rule_allows_it_and_another_denies_it(project: Project) -> None:
 def test_in_a_terminal_the_person_is_asked(project: Project) -> None:
     with terminal(project, *EDIT) as screen:
         screen.until("+TWO")
-        screen.until("bort the track: ")
+        screen.until("View all: ")
         screen.type("y\n")
         screen.until("Changed a.txt")
         assert screen.end() == 0
@@ -75,12 +75,12 @@ def test_in_a_terminal_the_person_is_asked(project: Project) -> None:
     with terminal(project, "tools", "call", "fetch_url", "url=http://127.0.0.1:9/x") as screen:
         screen.until("Fetch http://127.0.0.1:9/x")
         screen.until("contacts 127.0.0.1:9")
-        screen.until("bort the track: ")
+        screen.until("View all: ")
         screen.type("y\n")
         screen.until("ACCESS DENIED")
         assert screen.end() == 1
     with terminal(project, "tools", "call", "write_file", "path=b", "content=x") as screen:
-        screen.until("bort the track: ")
+        screen.until("View all: ")
         screen.type("n\n")
         screen.until("why?")
         screen.type("no\n")

@@ -106,7 +106,7 @@ def test_a_question_in_the_terminal_stays_open_until_it_is_answered_once(project
     words = ["run", "--tickets", file]
     for number in ENDING:
         with terminal(project, *words) as screen:
-            screen.until("[y]es")
+            screen.until("View all: ")
             screen.process.send_signal(number)
             screen.until("interrupted")
             assert screen.end() == 130

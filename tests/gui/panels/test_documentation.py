@@ -4,12 +4,14 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import get_args
 
 import pytest
 from PIL import Image, ImageChops, ImageStat
 
 from interlock.desk.buttons import BUTTONS
 from interlock.desk.fields import FIELDS
+from interlock.domain.values.approvals import Decision
 from tests.gui.bench import windowed
 
 ROOT = Path(__file__).parents[3]
@@ -74,7 +76,7 @@ def test_every_panel_has_its_page() -> None:
 def test_every_key_named_there_exists(page: str) -> None:
     source = source_of(page)
     known = set(BUTTONS) | set(FIELDS) | {key for match in _KEY.findall(source) for key in match if key}
-    words = {word.replace(" ", "_") for word in _WORDS.findall(source)}
+    words = {word.replace(" ", "_") for word in _WORDS.findall(source)} | set(get_args(Decision))
     for key in named_in(page) - known:
         if f'"{key}"' in source:
             continue

@@ -80,6 +80,25 @@ def test_comments_are_added_removed_and_sent(bench: Bench) -> None:
     assert (_answer(bench).decision, _answer(bench).comments) == ("changes", (Comment("a.py", "why?", 2),))
 
 
+@pytest.mark.parametrize(
+    ("key", "words"), [(imgui.Key.a, "Approving A-1"), (imgui.Key.r, "Rejecting A-1"), (imgui.Key.x, "Aborting A-1")]
+)
+def test_each_letter_of_a_review_announces_its_answer(bench: Bench, key: imgui.Key, words: str) -> None:
+    _asked(bench)
+    bench.click("inbox.row@A-1" if "inbox.row" in bench.reachable() else "inbox.sides@A-1")
+    bench.press(key)
+    assert bench.widget("answer.held").value.startswith(words)
+
+
+def test_the_letter_that_requests_changes_announces_it(bench: Bench) -> None:
+    _asked(bench)
+    bench.click("inbox.comment@A-1")
+    bench.write("a.py:2: why?")
+    bench.click("inbox.add_comment@A-1")
+    bench.press(imgui.Key.c)
+    assert bench.widget("answer.held").value.startswith("Requesting changes of A-1")
+
+
 def test_files_fold_and_what_ran_is_listed(bench: Bench) -> None:
     _asked(bench)
     before = len([widget for widget in bench.window.ui.shown.all() if widget.key == "inbox.hunk"])

@@ -36,8 +36,9 @@ from interlock.desk.authority import Authority
 from interlock.desk.buttons import answer
 from interlock.domain.messages.commands.approval_commands import AnswerApproval, AnswerApprovals
 from interlock.domain.values.answer_sets import Seen
-from interlock.domain.values.approvals import Approval, ScriptPayload, ToolPayload
+from interlock.domain.values.approvals import Approval
 from interlock.errors import BadValue
+from interlock.views.actions import can_be_always
 from interlock.views.answer_sets import set_sentence
 from interlock.views.inbox import approval_dict, cut_texts, list_approvals, with_whole_texts
 from interlock.views.outlook.urgency import Order, ordered_approvals
@@ -159,7 +160,7 @@ async def _answer_always(
 ) -> None:
     """Answers and stores the rule, if the rule is the one that was shown."""
     whole = command.decision == "approve" and command.edited is None and command.hunks is None
-    if not whole or not isinstance(asked.payload, ScriptPayload | ToolPayload):
+    if not whole or not can_be_always(asked):
         raise BadValue("always is for approving a script or a tool call as it is")
     if await bridge.backstage.rule_for(asked.payload) != always.rule:
         raise BadValue(f"the rule is not the one that /api/approvals/{asked.id}/rule shows; read it again")

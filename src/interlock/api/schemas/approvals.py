@@ -7,7 +7,17 @@ from msgspec import Meta, Struct
 from interlock.api.schemas.basics import Count
 from interlock.domain.values.answer_sets import SetDecision
 from interlock.domain.values.approvals import Comment, Decision
+from interlock.views.actions import ActionName
 from interlock.views.outlook.urgency import Urgency
+
+
+class ActionShape(Struct, frozen=True):
+    """What a person can do with an approval, with the words and the key of every front end."""
+
+    name: ActionName
+    label: Annotated[str, Meta(examples=["Approve"])]
+    key: Annotated[str, Meta(examples=["a"])]
+    decision: Annotated[Decision | None, Meta(description="Null if it only prepares an answer, such as an edit.")]
 
 
 class ApprovalShape(Struct, frozen=True):
@@ -31,6 +41,7 @@ class ApprovalShape(Struct, frozen=True):
         Meta(description="If it is asked again: the earlier approval (of), what changed, and the kept edit."),
     ]
     answers: Annotated[list[Decision], Meta(description="The decisions that this approval accepts.")]
+    actions: Annotated[list[ActionShape], Meta(description="The same in the order in which they are shown.")]
     answer: dict[str, Any] | None
     urgency: Annotated[
         Urgency | None, Meta(description="In a list: how much a pending approval holds up, with the reason in words.")

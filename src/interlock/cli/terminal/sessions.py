@@ -57,6 +57,9 @@ def _describing_silence(project: Project) -> Generator[None]:
 
 class Session(Protocol):
     @property
+    def project(self) -> Project: ...
+
+    @property
     def state(self) -> State: ...
 
     def submit(self, command: HumanCommand, submission: str = "") -> Receipt:
@@ -174,6 +177,7 @@ class LocalSession:
     def __init__(
         self, project: Project, conduct: StartConductor | None, *, sample: bool = False, model: ModelMaker | None = None
     ) -> None:
+        self.project = project
         self._engine = EngineThread()
         self._reason = "the workbench was closed"
         try:
@@ -246,7 +250,7 @@ class RemoteSession:
     """Reads the state from the journal and follows new records; sends commands through the control socket."""
 
     def __init__(self, project: Project) -> None:
-        self._project = project
+        self.project = project
         with _describing_silence(project):
             self._client = ControlClient(project.socket, silence_s())
         self.holder = holder_of(project)
@@ -262,29 +266,29 @@ class RemoteSession:
         submission, before = submission or token_hex(16), self._state.version
         try:
             receipt = self._client.submit(actor(), command, submission)
-            self._state = read_state(self._project)
+            self._state = read_state(self.project)
         except NoAnswer as silent:
-            done = recorded_submission(self._project, submission, before)
+            done = recorded_submission(self.project, submission, before)
             if done is None:
-                raise NoAnswer(f"{describe_silence(self._project, str(silent))}. {NOT_DONE}") from None
-            receipt, self._state = done, read_state(self._project)
+                raise NoAnswer(f"{describe_silence(self.project, str(silent))}. {NOT_DONE}") from None
+            receipt, self._state = done, read_state(self.project)
         except Unavailable:  # the other process is ending; its journal is complete once its lock is free
-            with hold_or_connect(self._project) as other:
-                done = recorded_submission(self._project, submission, before)
+            with hold_or_connect(self.project) as other:
+                done = recorded_submission(self.project, submission, before)
                 receipt = other.submit(command, submission) if done is None else done
                 self._state = other.state
         return receipt
 
     def ask_landing(self, track: str) -> Receipt:
-        with _describing_silence(self._project):
+        with _describing_silence(self.project):
             receipt = self._client.ask_landing(actor(), track)
-        self._state = read_state(self._project)
+        self._state = read_state(self.project)
         return receipt
 
     def say(self, discussion: str, text: str) -> Receipt:
-        with _describing_silence(self._project):
+        with _describing_silence(self.project):
             receipt = self._client.say(actor(), discussion, text)
-        self._state = read_state(self._project)
+        self._state = read_state(self.project)
         return receipt
 
     def listen(self, listener: Listener) -> Callable[[], None]:
@@ -304,7 +308,7 @@ class RemoteSession:
 
     def follow(self, after: int | None = None, *, works: bool = False) -> Iterator[Sequence[Recorded]]:
         yield ()
-        with _describing_silence(self._project):
+        with _describing_silence(self.project):
             since, heard = self._state.version if after is None else after, self._hear if self._listeners else None
             for batch in self._client.follow(since, works=works, heard=heard):
                 new = [recorded for recorded in batch if recorded.version > self._state.version]

@@ -17,10 +17,10 @@ from interlock.assembly.model_choice import scripted_rules
 from interlock.assembly.project import Project, kept_text, read_state
 from interlock.assembly.tools.own_tools import listed_tools, read_with
 from interlock.cli.arguments import CommandArgs
+from interlock.cli.terminal.asking.prompts import Prompts
 from interlock.cli.terminal.exits import APPROVAL, BLOCKED, DONE, ERROR
 from interlock.cli.terminal.model_choices import note_unused_settings
 from interlock.cli.terminal.output import say, say_json
-from interlock.cli.terminal.prompts import Prompts
 from interlock.cli.terminal.sessions import LocalSession, Session, folder_of, project_of
 from interlock.cli.work.tracks import read_text
 from interlock.domain.messages.commands.discussion_commands import StartDiscussion, StopTurn

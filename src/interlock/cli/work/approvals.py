@@ -8,18 +8,19 @@ from typing import Literal
 from interlock.assembly.lasting_rules import keep_rule, lasting_rule, rule_file
 from interlock.assembly.project import Project, kept_text, read_state
 from interlock.cli.arguments import CommandArgs
-from interlock.cli.terminal.diff_lines import parts_from
+from interlock.cli.terminal.asking.diff_lines import parts_from
+from interlock.cli.terminal.asking.payload_lines import describe
 from interlock.cli.terminal.exits import DONE
 from interlock.cli.terminal.output import say, say_json, table
-from interlock.cli.terminal.prompts import describe
 from interlock.cli.terminal.sessions import open_session, project_of
 from interlock.cli.work.answering.many_answers import AnswerManyArgs, answer_many, equal_to, refuse_for_many
 from interlock.cli.work.landing import finish_answered, open_with_gates
 from interlock.domain.checks.deadlines import is_overdue
 from interlock.domain.messages.commands.approval_commands import AnswerApproval
 from interlock.domain.review.comments import comment_from
-from interlock.domain.values.approvals import Answered, Approval, ScriptPayload, ToolPayload
+from interlock.domain.values.approvals import Answered, Approval
 from interlock.errors import JournalError, Misconfigured, Rejected
+from interlock.views.actions import can_be_always
 from interlock.views.answer_sets import Alike, grouped, set_line
 from interlock.views.autonomy import offer
 from interlock.views.display import one_line, safe
@@ -151,7 +152,7 @@ def _rule(approval: Approval, args: AnswerArgs, project: Project) -> str:
     """The narrowest rule that allows this. Raises Rejected if no rule can, or if it would have no effect."""
     payload = approval.payload
     whole = args.decision == "approve" and not args.edit and not args.hunks
-    if not isinstance(payload, ScriptPayload | ToolPayload) or not whole:
+    if not can_be_always(approval) or not whole:
         raise Rejected("--always is for approving a script or a tool call as it is")
     return lasting_rule(project, payload)
 

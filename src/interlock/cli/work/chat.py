@@ -9,10 +9,10 @@ from msgspec import json
 from interlock.assembly.build import conducting
 from interlock.assembly.project import Project, kept_text, read_state
 from interlock.cli.arguments import CommandArgs, WorkArgs
+from interlock.cli.terminal.asking.prompts import Prompts
 from interlock.cli.terminal.exits import APPROVAL, BUDGET, DONE, ERROR
 from interlock.cli.terminal.model_choices import model_of, with_choices
 from interlock.cli.terminal.output import paint, say, say_json, table, terminal_safe
-from interlock.cli.terminal.prompts import Prompts
 from interlock.cli.terminal.sessions import Session, open_session, project_of
 from interlock.cli.work.goal import Goal
 from interlock.cli.work.joining import Staying, check_options

@@ -6,11 +6,11 @@ from functools import partial
 from interlock.assembly.build import conducting
 from interlock.assembly.project import Project, kept_text
 from interlock.cli.arguments import WorkArgs
+from interlock.cli.terminal.asking.prompts import Prompts
 from interlock.cli.terminal.exits import APPROVAL, DONE, wrong_usage
 from interlock.cli.terminal.model_choices import model_of, with_choices
 from interlock.cli.terminal.output import say, say_json
 from interlock.cli.terminal.progress import ProgressDisplay
-from interlock.cli.terminal.prompts import Prompts
 from interlock.cli.terminal.sessions import Session, hearing, open_session, project_of
 from interlock.cli.work.goal import Goal
 from interlock.cli.work.joining import Staying, check_options

@@ -6,9 +6,9 @@ from typing import Literal
 from interlock.assembly.build import conducting
 from interlock.assembly.project import Project, read_state
 from interlock.cli.arguments import CommandArgs
+from interlock.cli.terminal.asking.prompts import Prompts
 from interlock.cli.terminal.exits import APPROVAL, BLOCKED, DONE
 from interlock.cli.terminal.output import paint, say, say_json
-from interlock.cli.terminal.prompts import Prompts
 from interlock.cli.terminal.sessions import Session, open_session, project_of
 from interlock.domain.messages.commands.approval_commands import AnswerApproval
 from interlock.domain.messages.events.approval_events import ApprovalRequested

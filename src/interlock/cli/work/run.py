@@ -8,11 +8,11 @@ from typing import Any
 from interlock.assembly.build import conducting
 from interlock.assembly.project import kept_text
 from interlock.cli.arguments import WorkArgs
+from interlock.cli.terminal.asking.prompts import Prompts
 from interlock.cli.terminal.exits import APPROVAL, BLOCKED, DONE, wrong_usage
 from interlock.cli.terminal.model_choices import model_of, with_choices
 from interlock.cli.terminal.output import say, say_json
 from interlock.cli.terminal.progress import ProgressDisplay
-from interlock.cli.terminal.prompts import Prompts
 from interlock.cli.terminal.sessions import Session, hearing, open_session, project_of
 from interlock.cli.work.goal import Goal, unfinished
 from interlock.cli.work.joining import Staying, check_options
@@ -155,7 +155,7 @@ def _lands(state: State, track: str, args: DriveArgs) -> bool:
 def _drive(session: Session, goal: Goal, since: int, args: DriveArgs) -> int:
     """Follow the run until it ends or waits for an approval that cannot be asked in this terminal."""
     project = project_of(args)
-    prompts = Prompts(project.folder / "blobs")
+    prompts = Prompts()
     asks = prompts.possible and not args.json
     staying = Staying(session, goal, quiet=args.json)
     with (

@@ -5,9 +5,9 @@ from collections.abc import Callable
 from imgui_bundle import imgui
 
 from interlock.domain.messages.commands.approval_commands import AnswerApproval
-from interlock.domain.values.approvals import Decision
 from interlock.gui.data.sending import Sender
 from interlock.gui.drawing.widgets import Ui
+from interlock.views.actions import doing
 
 PAUSE_S = 2.0
 """The time between a key that answers and the answer. Any key takes the answer back meanwhile.
@@ -15,20 +15,16 @@ PAUSE_S = 2.0
 Longer than the pauses between the keys of a person who types, so that typing never answers anything.
 """
 
-_DOING: dict[Decision, str] = {
-    "approve": "Approving",
-    "reject": "Rejecting",
-    "abort": "Aborting",
-    "retry": "Retrying",
-    "skip": "Skipping",
-}
+
+def imgui_key(letter: str) -> imgui.Key:
+    return imgui.Key(imgui.Key.a.value + ord(letter) - ord("a"))
 
 
 def give_answer(ui: Ui, send: Sender, command: AnswerApproval, rule: str = "", *, everywhere: bool = False) -> None:
     """Call it right after the button that was pressed. `rule` is stored with the answer: it is allowed from now on."""
     if ui.by_key:
         for_ever = (" always, in all projects" if everywhere else " always") if rule else ""
-        words = f"{_DOING[command.decision]} {command.approval}{for_ever}"
+        words = f"{doing(command.decision)} {command.approval}{for_ever}"
         send.hold(command, words, imgui.get_time() + PAUSE_S, rule, everywhere=everywhere)
     else:
         send.answer(command, rule, everywhere=everywhere)

@@ -18,11 +18,12 @@ from interlock.domain.values.approvals import (
 from interlock.gui.data.frame import Frame
 from interlock.gui.data.sending import Sender
 from interlock.gui.drawing import symbols
-from interlock.gui.drawing.answering import give_answer
+from interlock.gui.drawing.answering import give_answer, imgui_key
 from interlock.gui.drawing.marks import BOX, Marks
 from interlock.gui.drawing.payload_view import AnswerDraft, draw_payload, editable
 from interlock.gui.drawing.text_widgets import clipped, fitted
 from interlock.gui.drawing.widgets import FLAT, Ui, Weight
+from interlock.views.actions import ALWAYS, EDIT, can_be_always, decision_action
 from interlock.views.answer_sets import Alike
 from interlock.views.display import one_line, safe
 from interlock.views.inbox import approval_title, what_changed
@@ -35,23 +36,6 @@ _KEYS: dict[str, str] = {
     "ask": "ask",
     "merge": "merge",
     "review": "review",
-}
-_LABELS = {
-    "approve": "Approve",
-    "reject": "Reject",
-    "abort": "Abort track",
-    "retry": "Retry",
-    "skip": "Skip",
-    "changes": "Request changes",
-}
-_LETTERS = {
-    "approve": ("a", imgui.Key.a),
-    "edited": ("e", imgui.Key.e),
-    "reject": ("r", imgui.Key.r),
-    "abort": ("x", imgui.Key.x),
-    "retry": ("t", imgui.Key.t),
-    "skip": ("s", imgui.Key.s),
-    "changes": ("c", imgui.Key.c),
 }
 _GLANCE_S = 0.3  # an answer sooner than this cannot follow from reading the approval
 _HINTS = {True: "What should change, or why not", False: "Reason for a rejection (optional)"}
@@ -213,7 +197,7 @@ class InboxPanel:
             self._draw_message(ui, approval, draft)
         for at, decision in enumerate(decisions):
             if at:
-                ui.beside(f"{_label(approval, decision, draft)}  {_LETTERS[decision][0]}")
+                ui.beside(f"{_label(approval, decision, draft)}  {decision_action(approval, decision).key}")
             pressed = self._draw_decision(ui, approval, decision, draft)
             long_enough = imgui.get_time() - self._seen_at >= _GLANCE_S
             if pressed and (long_enough or send.by.actor.startswith("test:")):
@@ -240,7 +224,7 @@ class InboxPanel:
 
     def _draw_decision(self, ui: Ui, approval: Approval, decision: Decision, draft: AnswerDraft) -> bool:
         weight: Weight = "go" if decision in ("approve", "retry") else "stop" if decision == "abort" else "plain"
-        letter, shortcut = _LETTERS[decision]
+        letter = decision_action(approval, decision).key
         hunks = count_choices(approval.payload)
         return ui.button(
             button_key(approval.kind, decision),
@@ -248,7 +232,7 @@ class InboxPanel:
             scope=approval.id,
             weight=weight,
             enabled=_is_possible(decision, hunks, draft),
-            shortcut=shortcut,
+            shortcut=imgui_key(letter),
             letter=letter,
             also=(f"inbox.{decision}",),
         )
@@ -257,21 +241,25 @@ class InboxPanel:
         text = editable(approval, send)
         if text is None:
             return
-        letter, shortcut = _LETTERS["edited"]
-        label = "Discard edit" if draft.editing else "Edit"
-        ui.beside(f"{label}  {letter}")
-        if ui.button("inbox.edit", label, scope=approval.id, letter=letter, shortcut=shortcut):
+        label = "Discard edit" if draft.editing else EDIT.label
+        ui.beside(f"{label}  {EDIT.key}")
+        if ui.button("inbox.edit", label, scope=approval.id, letter=EDIT.key, shortcut=imgui_key(EDIT.key)):
             draft.editing = not draft.editing
             draft.text = draft.original = text
 
     def _draw_always(self, ui: Ui, approval: Approval, draft: AnswerDraft, send: Sender) -> None:
         """The first click shows the rule, the second approves it."""
         payload = approval.payload
-        if not isinstance(payload, ScriptPayload | ToolPayload) or draft.editing or send.rules is None:
+        if not isinstance(payload, ScriptPayload | ToolPayload) or not can_be_always(approval):
             return
-        ui.beside("Approve, always" if draft.rule else "Always…")
+        if draft.editing or send.rules is None:
+            return
+        ui.beside(f"{'Approve, always' if draft.rule else ALWAYS.label}  {ALWAYS.key}")
+        key = imgui_key(ALWAYS.key)
         if draft.rule:
-            if ui.button("inbox.always", "Approve, always", scope=approval.id, weight="go"):
+            if ui.button(
+                "inbox.always", "Approve, always", scope=approval.id, weight="go", letter=ALWAYS.key, shortcut=key
+            ):
                 give_answer(ui, send, AnswerApproval(approval.id, "approve"), draft.rule)
             ui.beside("…in all projects")
             about = "Write the rule for all your projects, not only this one"
@@ -279,8 +267,10 @@ class InboxPanel:
                 give_answer(ui, send, AnswerApproval(approval.id, "approve"), draft.rule, everywhere=True)
         elif ui.button(
             "inbox.rule",
-            "Always…",
+            ALWAYS.label,
             scope=approval.id,
+            letter=ALWAYS.key,
+            shortcut=key,
             about="Show the rule that would allow exactly this here",
         ):
 
@@ -307,9 +297,7 @@ def _label(approval: Approval, decision: Decision, draft: AnswerDraft) -> str:
         return "Approve edited"
     if decision == "approve" and len(draft.hunks) < hunks:
         return f"Approve {len(draft.hunks)} of {hunks}"
-    if decision == "abort" and approval.kind in ("gate", "unknown"):
-        return "Abort"
-    return _LABELS[decision]
+    return decision_action(approval, decision).label
 
 
 def _command(approval: Approval, decision: Decision, draft: AnswerDraft) -> AnswerApproval:

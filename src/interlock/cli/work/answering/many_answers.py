@@ -113,7 +113,7 @@ def _show(chosen: tuple[Approval, ...]) -> None:
 
 def shown_content(approval: Approval) -> list[str]:
     """What would run, with nothing hidden; the whole of long texts is in `approvals show`."""
-    from interlock.cli.terminal.prompts import describe
+    from interlock.cli.terminal.asking.payload_lines import describe
 
     lines = describe(approval)[3:]
     return [safe(one_line(approval_title(approval), 100)), *lines[:20], *(["  …"] if len(lines) > 20 else [])]
