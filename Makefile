@@ -32,7 +32,7 @@ packages:
 	@scripts/debian-packages
 
 tracing:
-	@scripts/debian-packages strace
+	@scripts/debian-packages strace tmux
 
 $(READY): pyproject.toml requirements.lock src/interlock/version.py
 	@python=$$(scripts/find-python) || exit 1; \

@@ -19,7 +19,7 @@ from interlock.tui.bench import Holder, Notify, Watcher
 from interlock.tui.colours import Mode
 from interlock.tui.lines.line_list import LineList
 
-PATIENCE_S = 60
+PATIENCE_S = 20
 RULE = '[[policy]]\nprefix = ["make"]\n'
 
 

@@ -246,10 +246,10 @@ def test_the_next_approval_takes_the_place_of_one_that_is_gone_but_needs_a_glanc
             assert before is not None
             bench.become(replace(STATE, pending=STATE.pending.delete(int(before.id[2:]))))
             await screen.until(lambda: screen.app.query_one(Inbox).shown() not in (None, before))
-            await screen.press("x")
+            await screen.press("a")
             assert screen.app.send.held is None
             await screen.glance()
-            await screen.press("x")
+            await screen.press("a")
             assert screen.app.send.held is not None or bench.sent
             screen.app.send.take_back()
 
@@ -259,6 +259,6 @@ def test_the_next_approval_takes_the_place_of_one_that_is_gone_but_needs_a_glanc
 def test_an_empty_inbox_says_what_comes_here() -> None:
     async def test() -> None:
         async with shown(StillBench(State()), size=(80, 24)) as screen:
-            await screen.shows("Nothing waits for you", "interlock run --tickets FILE.json")
+            await screen.shows("Nothing waits for you", "interlock run --tickets")
 
     run(test())

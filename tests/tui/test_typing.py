@@ -68,7 +68,7 @@ def test_any_key_takes_an_answer_back_and_does_nothing_else(key: str) -> None:
         bench = StillBench(asking_all())
         async with shown(bench, pause_s=30) as screen:
             await screen.glance()
-            await screen.press("x")
+            await screen.press("a")
             await screen.shows("any other key takes it back")
             await screen.press(key)
             assert screen.app.send.held is None
@@ -83,7 +83,7 @@ def test_an_approval_that_has_just_appeared_is_not_answered() -> None:
         bench = StillBench(asking_all())
         async with shown(bench) as screen:
             screen.app.picture.first_seen = dict.fromkeys(screen.app.picture.first_seen, float("inf"))
-            await screen.press("x")
+            await screen.press("a")
             assert (screen.app.send.held, bench.sent) == (None, [])
 
     run(test())
@@ -95,7 +95,7 @@ def test_a_held_answer_is_dropped_when_the_question_is_answered_elsewhere() -> N
         bench = StillBench(state)
         async with shown(bench, pause_s=0.5) as screen:
             await screen.glance()
-            await screen.press("x")
+            await screen.press("a")
             held = screen.app.send.held
             assert held is not None
             bench.refuses = None

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import contextvars
 import os
 import signal
 import time
@@ -88,6 +89,7 @@ class Workbench(App[None]):
         self._told: set[str] = set()  # approvals that the user knows of
         self._columns = 80
         self._event_loop: asyncio.AbstractEventLoop | None = None
+        self._ui_context = contextvars.copy_context()  # in which timers find the application; set when it is mounted
         self.panels: tuple[Panel, ...] = self._panels()
         self.current = 0
 
@@ -124,6 +126,7 @@ class Workbench(App[None]):
 
     def on_mount(self) -> None:
         self._event_loop = asyncio.get_running_loop()
+        self._ui_context = contextvars.copy_context()
         for number in (signal.SIGTERM, signal.SIGHUP):
             with contextlib.suppress(RuntimeError, ValueError):  # not in the main thread: a test
                 self._event_loop.add_signal_handler(number, self.exit)
@@ -176,11 +179,22 @@ class Workbench(App[None]):
         self.feed.text(key, piece)
 
     def ended(self, reason: str) -> None:
+        self._call_soon(self._say_ended, reason)
+
+    def reopened(self) -> None:
+        self._call_soon(self._say_reopened)
+
+    def _call_soon(self, call: Callable[..., None], *given: str) -> None:
+        """News come from callbacks of other threads, which know no application."""
+        if self._event_loop is not None:
+            self._event_loop.call_soon(call, *given, context=self._ui_context)
+
+    def _say_ended(self, reason: str) -> None:
         self.picture.lost = reason
         self.send.note(f"not connected: {reason}. What is shown is the last known state", "bad")
         self.draw_all()
 
-    def reopened(self) -> None:
+    def _say_reopened(self) -> None:
         self.picture.lost = ""
         here = self.bench is not None and self.bench.holder.here
         self.send.note("this process holds the project now" if here else "attached again", "good")
@@ -190,7 +204,7 @@ class Workbench(App[None]):
         """From any thread."""
         if not self._woken and self._event_loop is not None:
             self._woken = True
-            self._event_loop.call_soon_threadsafe(self._draw_soon)
+            self._event_loop.call_soon_threadsafe(self._draw_soon, context=self._ui_context)
 
     def _draw_soon(self) -> None:
         wait = max(0.0, self._drawn_at + FRAME_S - time.monotonic())

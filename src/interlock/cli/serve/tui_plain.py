@@ -7,10 +7,10 @@ from collections.abc import Sequence
 
 from interlock.cli.serve.tui import TuiArgs
 from interlock.cli.serve.tui_bench import TuiBench
+from interlock.cli.terminal.asking.prompts import Prompts
 from interlock.cli.terminal.exits import DONE
 from interlock.cli.terminal.output import say
 from interlock.cli.terminal.progress import line_of
-from interlock.cli.terminal.prompts import Prompts
 from interlock.cli.terminal.signals import end_in_order
 from interlock.domain.messages.envelopes import Recorded
 from interlock.domain.state.state import State
@@ -56,7 +56,7 @@ def plain(args: TuiArgs) -> int:
     bench = TuiBench(args, loop)
     lines = _Lines(bench)
     bench.watch(lines)
-    prompts = Prompts(bench.project.folder / "blobs")
+    prompts = Prompts()
     try:
         for line in _overview(bench.state):
             say(line)

@@ -84,10 +84,10 @@ def parse(argv: list[str]) -> argparse.Namespace:
     """The namespace has `handler` ("module:function" below `interlock.cli`) and the command's arguments."""
     _Parser.wants_json = "--json" in argv or _asks_for_json_format(argv)
     parser = build()
-    namespace = parser.parse_args(argv or ["gui"])
+    namespace = parser.parse_args(argv or [_workbench()])
     folder = vars(namespace).pop("folder", None)
     if folder is not None and not hasattr(namespace, "handler") and not hasattr(namespace, "parser"):
-        return parse(["gui", "-C", folder])
+        return parse([_workbench(), "-C", folder])
     if not hasattr(namespace, "handler"):
         chosen: argparse.ArgumentParser = getattr(namespace, "parser", parser)
         chosen.error("what should be done? See --help.")
@@ -98,6 +98,15 @@ def parse(argv: list[str]) -> argparse.Namespace:
             parser.error("-C is given twice: before the command and after it")
         namespace.project = folder
     return namespace
+
+
+def _workbench() -> str:
+    """The command of `interlock` alone: the window; in a terminal without a display the terminal workbench."""
+    import os
+
+    display = os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
+    terminal = sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty()  # pyright: ignore[reportUnnecessaryComparison]
+    return "tui" if terminal and not display else "gui"
 
 
 def _asks_for_json_format(argv: list[str]) -> bool:

@@ -35,14 +35,16 @@ class Asking(ModalScreen[str | None]):
             head.has_cursor = False
             head.styles.height = min(12, len(self._about) + len(wrapped(self._question, 64)))
             yield head
-            yield Input(self._text, id="answer")
+            yield Input(self._text, id="answer", select_on_focus=False)
             yield Bar(self._colours, classes="foot")
 
     def on_mount(self) -> None:
         head = self.query_one(FixedLines)
         head.show_rows([*self._about, *wrapped(self._question, 64)])
         self.query_one(Bar).show(keys_row((("Enter", "send"), ("Esc", "leave"))))
-        self.query_one(Input).focus()
+        answer = self.query_one(Input)
+        answer.focus()
+        answer.cursor_position = len(self._text)
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         self.dismiss(event.value)
