@@ -108,10 +108,11 @@ def test_another_process_holds_the_project_wins_a_race_and_is_killed(project: Pr
             await screen.until(lambda: bench.holder.here, "this process takes the project over")
             await screen.shows("this process holds the project now")
             await screen.until(lambda: screen.app.picture.pending, "the question is asked again")
-            await chosen(screen, screen.app.picture.pending[0].id)
+            asked = screen.app.picture.pending[0].id
+            await chosen(screen, asked)
             await screen.press("a")
             await screen.settle()
-            await screen.until(lambda: not bench.state.pending, "it is answered")
+            await screen.until(lambda: isinstance(bench.state.approvals[asked].state, Answered), "it is answered")
             assert second in bench.state.approvals
 
     try:

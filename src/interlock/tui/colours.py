@@ -5,9 +5,11 @@ from typing import Literal
 
 from msgspec.structs import asdict
 from rich.style import Style
-from textual.theme import Theme
+from textual.theme import BUILTIN_THEMES, Theme
 
 from interlock.desk.palette import DARK, MARK, TINT, mixed
+
+_OF_TEXTUAL = BUILTIN_THEMES["ansi-dark"].variables
 
 Mode = Literal["true", "16", "none"]
 
@@ -71,8 +73,16 @@ def theme(mode: Mode) -> Theme:
         names = dict.fromkeys(("primary", "secondary", "accent", "success", "warning", "error"), "ansi_cyan")
         plain = dict.fromkeys(("foreground", "background", "surface", "panel", "boost"), "ansi_default")
         variables = {"line": "ansi_bright_black", "frame": "ansi_cyan", "code": "ansi_default"}
-        return Theme("interlock", ansi=True, **names, **plain, variables=_scrollbar(variables, "ansi_bright_black"))
+        variables |= {"beside": "ansi_bright_black", "shade": "ansi_default"}
+        return Theme(
+            "interlock",
+            ansi=True,
+            **names,
+            **plain,
+            variables=_scrollbar({**_OF_TEXTUAL, **variables}, "ansi_bright_black"),
+        )
     variables = {"line": palette.line, "frame": palette.accent, "code": palette.code}
+    variables |= {"beside": palette.faint, "shade": f"{palette.ground}99"}
     return Theme(
         "interlock",
         primary=palette.accent,

@@ -8,7 +8,7 @@ Screen { layout: vertical; background: $background; }
 #middle { width: 1fr; }
 .panel { border: round $line; background: $panel; width: 1fr; height: 1fr; padding: 0; }
 .panel:focus-within { border: round $frame; border-title-style: bold; }
-.panel { border-title-color: $foreground; border-subtitle-color: $foreground 60%; }
+.panel { border-title-color: $foreground; border-subtitle-color: $beside; }
 .wide #board { width: 28%; max-width: 50; }
 .wide #inbox { width: 40%; }
 LineList { scrollbar-size-vertical: 1; scrollbar-size-horizontal: 0; background: $panel; overflow-x: hidden; }
@@ -18,7 +18,7 @@ TextArea { border: none; background: $code; color: $foreground; height: 3; paddi
 TextArea:focus { border: none; }
 #foot { background: $background; }
 #note { height: auto; background: $panel; }
-.over { align: center middle; background: $background 60%; }
+.over { align: center middle; background: $shade; }
 .over .box { width: 70; max-width: 96%; height: auto; border: round $frame; background: $panel; padding: 0 1; }
 .over .page { width: 96%; max-width: 120; height: 90%; border: round $frame; background: $panel; padding: 0 1; }
 .over .head { background: $panel; }

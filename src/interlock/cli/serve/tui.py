@@ -6,7 +6,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from interlock.cli.arguments import ModelArgs
-from interlock.cli.terminal.exits import DONE
+from interlock.cli.terminal.exits import DONE, ERROR
 from interlock.domain.values.autonomy import Autonomy
 from interlock.errors import Misconfigured
 
@@ -61,7 +61,7 @@ def _show(args: TuiArgs) -> int:
             app.bench.close()
     if app.failure is not None:
         raise app.failure
-    return DONE
+    return ERROR if app.return_code else DONE
 
 
 def _opened(args: TuiArgs, loop: asyncio.AbstractEventLoop) -> "Bench":

@@ -98,6 +98,10 @@ class Inbox(Panel):
 
     def _draw_empty(self) -> None:
         width = max(20, self.empty.size.width - 2)
+        if self.picture.lost:
+            said = self.picture.lost[:1].upper() + self.picture.lost[1:]
+            self.empty.show_rows([EMPTY, *wrapped(f"{said} …", width, "dim")])
+            return
         said = "Actions that no rule allows are shown here before they run, with asker, reason and exact text."
         hint = wrapped(self.picture.hint, width, "waiting") if self.picture.hint else []
         first = (

@@ -92,18 +92,18 @@ class LineList(ScrollView, can_focus=True):
 
     @property
     def cells(self) -> int:
-        """The width of a row; the scrollbar's column stays free."""
-        return max(1, self.size.width)
+        """The width of a row, without the scrollbar's column."""
+        return max(1, self.scrollable_content_region.width)
 
     def render_line(self, y: int) -> Strip:
         index = self.scroll_offset.y + y
-        width = self.size.width
+        width = self.cells
         if not 0 <= index < self.count():
             return strip_of(EMPTY, width, self.colours)
         chosen = self.has_cursor and index == self.cursor
-        strip = strip_of(self.row_at(index, self.cells), width, self.colours, chosen=chosen and self.has_focus)
+        strip = strip_of(self.row_at(index, width), width, self.colours, chosen=chosen and self.has_focus)
         if chosen and not self.has_focus:
-            return strip_of(_kept(self.row_at(index, self.cells)), width, self.colours)
+            return strip_of(_kept(self.row_at(index, width)), width, self.colours)
         return strip
 
     def changed(self) -> None:
@@ -129,10 +129,12 @@ class LineList(ScrollView, can_focus=True):
     # ── moving ───────────────────────────────────────────────────────────────────────────
 
     def select(self, index: int, *, tell: bool = True) -> None:
-        before = self.cursor
+        before, top = self.cursor, self.scroll_offset.y
         self.cursor = max(0, min(index, self.count() - 1))
         self.show_cursor_row()
-        self.refresh()
+        if self.scroll_offset.y == top:  # two rows changed, not the whole list
+            self.refresh_line(before)
+            self.refresh_line(self.cursor)
         if tell and self.cursor != before:
             self.post_message(self.Moved(self))
 

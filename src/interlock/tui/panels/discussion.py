@@ -133,10 +133,10 @@ class Discussion(Panel):
     # ── acting ───────────────────────────────────────────────────────────────────────────
 
     def take_keyboard(self) -> None:
-        self.lines.focus()
+        self.screen.set_focus(self.lines)
 
     def action_write(self) -> None:
-        self.draft.focus()
+        self.screen.set_focus(self.draft)
 
     def leave_input(self) -> None:
         self.lines.focus()

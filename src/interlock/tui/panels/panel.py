@@ -47,5 +47,5 @@ class Panel(Vertical):
     def take_keyboard(self) -> None:
         for widget in self.query("*"):
             if widget.can_focus and widget.display:
-                widget.focus()
+                self.screen.set_focus(widget)  # at once: the next key belongs to this panel
                 return

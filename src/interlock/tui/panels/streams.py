@@ -212,7 +212,7 @@ class Streams(Panel):
 
     def action_filter(self) -> None:
         self.filter.display = True
-        self.filter.focus()
+        self.screen.set_focus(self.filter)
 
     def on_input_changed(self, event: Input.Changed) -> None:
         self.lines.filter(event.value)
