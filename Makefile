@@ -32,7 +32,8 @@ packages:
 	@scripts/debian-packages
 
 tracing:
-	@scripts/debian-packages strace tmux
+	@scripts/debian-packages strace tmux chromium
+	@scripts/axe-core
 
 $(READY): pyproject.toml requirements.lock src/interlock/version.py
 	@python=$$(scripts/find-python) || exit 1; \
@@ -93,8 +94,9 @@ docs: $(DEV_READY) ## check that what the documentation names exists
 gui: packages $(READY) ## the desktop window (GUI_ARGS="--theme light")
 	@$(BIN)/interlock gui $(GUI_ARGS)
 
-screenshots: packages $(DEV_READY) ## pictures of the window for the documentation, from a scripted run
+screenshots: packages tracing $(DEV_READY) ## pictures of the window and the page for the documentation, from a scripted run
 	@$(BIN)/python scripts/screenshots.py docs/screenshots
+	@$(BIN)/python -m tests.page.pictures docs/screenshots/page
 
 models: $(READY) ## the data of models anew: scripts/model_facts.toml with the prices of genai-prices
 	@$(BIN)/python $(PIP) install --upgrade --target build/genai-prices 'genai-prices==0.2.1'

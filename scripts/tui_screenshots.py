@@ -48,7 +48,12 @@ diff --git a/refunds/api.py b/refunds/api.py
 +    require(amount > 0, "nothing left to refund")
      return Refund(order.id, amount)
 """
-SCRIPT = 'set -eu\nalembic upgrade +1\npython scripts/backfill_refund_keys.py \\\n    --batch 500 --database "$TEST_DATABASE_URL"\n'
+SCRIPT = """\
+set -eu
+alembic upgrade +1
+python scripts/backfill_refund_keys.py \\
+    --batch 500 --database "$TEST_DATABASE_URL"
+"""
 TICKETS: tuple[tuple[str, str, tuple[str, ...], Stage], ...] = (
     ("T-001", "Refund state machine", (), Completed()),
     ("T-002", "Outbox table", ("T-001",), Completed()),

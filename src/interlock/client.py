@@ -195,6 +195,22 @@ class ApiHookClient:
     def forget_rule(self, rule: str) -> dict[str, Any]:
         return self._request("DELETE", f"/api/policy/rules/{quote(rule, safe='')}", {}, self._timeout_s)
 
+    # ── the page ─────────────────────────────────────────────────────────────────────────
+
+    def make_link(self, *, approve: bool = False) -> dict[str, Any]:
+        """A link that opens the page once; `approve` needs a client with the approve token."""
+        return self._post("/api/links", {"approve": approve})
+
+    def list_sessions(self) -> list[dict[str, Any]]:
+        return self._get("/api/sessions")["sessions"]
+
+    def revoke_session(self, session: str) -> dict[str, Any]:
+        return self._request("DELETE", f"/api/sessions/{quote(session, safe='')}", {}, self._timeout_s)
+
+    def revoke_sessions(self) -> dict[str, Any]:
+        """Ends all sessions of the page, and all unused links."""
+        return self._request("DELETE", "/api/sessions", {}, self._timeout_s)
+
     def ask(self, tool: str, args: dict[str, Any], *, deadline_s: float | None = None, **more: str) -> dict[str, Any]:
         """Blocks until a person has decided."""
         return self._request("POST", "/api/ask", {"tool": tool, "args": args, "deadline_s": deadline_s, **more}, None)

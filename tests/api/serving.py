@@ -12,6 +12,7 @@ from typing import Any
 
 from interlock.api.bridge import Bridge, WindowView
 from interlock.api.live import Live
+from interlock.api.page.page import NewPage
 from interlock.api.server import ApiServer, bind
 from interlock.api.tokens import Tokens, new_tokens
 from interlock.assembly.answer_check import AnswerCheck
@@ -23,6 +24,7 @@ from interlock.domain.messages.commands.conductor_commands import StartConductor
 from interlock.domain.messages.commands.track_commands import AddTrack, StartTrack
 from interlock.domain.messages.envelopes import Actor, Recorded
 from interlock.domain.state.state import State
+from interlock.domain.step import replay
 from interlock.domain.values.approvals import Payload, ScriptPayload
 from interlock.domain.values.tickets import TicketSpec
 from interlock.engine.agents.chat import say_command
@@ -59,7 +61,8 @@ class Front:
     def __init__(self, journal: MemoryJournal) -> None:
         self.journal = journal
         no_sandbox: Any = None  # nothing runs here
-        self.workbench = Workbench(journal, Clock(), Ids(), State(), check=AnswerCheck(no_sandbox, ClosedNames()))
+        state = replay(journal.read())
+        self.workbench = Workbench(journal, Clock(), Ids(), state, check=AnswerCheck(no_sandbox, ClosedNames()))
         self.streams = Streams()
         self.stopped = asyncio.Event()
         self.refuse_to_say = ""
@@ -274,13 +277,20 @@ class Served:
 
 @contextmanager
 def served(
-    *, test_policy: bool = False, sandbox: str = "bubblewrap", window: WindowView | None = None
+    *,
+    test_policy: bool = False,
+    sandbox: str = "bubblewrap",
+    window: WindowView | None = None,
+    new_page: NewPage | None = None,
+    journal: MemoryJournal | None = None,
+    port: int = 0,
 ) -> Generator[Served]:
+    """`journal` and `port` continue an earlier server, as after a restart."""
     engine = EngineThread()
     log: list[Any] = []
 
     async def make() -> tuple[Front, Desk, Equipment]:
-        front = Front(MemoryJournal())
+        front = Front(journal or MemoryJournal())
         equipment = Equipment(front)
         desk = Desk(front, equipment, {"project_root": "/p", "sandbox": sandbox}, {})
         front.workbench.on_durable(desk.react)
@@ -289,7 +299,7 @@ def served(
     front, desk, equipment = engine.call(make())
     tokens = new_tokens()
     bridge = Bridge(engine.loop, front, desk, equipment, ADA, test_policy=test_policy, sandbox=sandbox, window=window)
-    api = ApiServer(bridge, tokens, bind(0), lambda **fields: log.append(fields))
+    api = ApiServer(bridge, tokens, bind(port), lambda **fields: log.append(fields), new_page)
 
     def attach(live: Live) -> None:
         async def listen() -> None:

@@ -61,6 +61,20 @@ def test_no_help_text_prints_none_or_an_unfilled_placeholder(path: str) -> None:
     assert not re.search(r"^\s*None\s*$|%\(", HELP[path], re.MULTILINE)
 
 
+@pytest.mark.parametrize("path", PARSERS)
+def test_every_help_text_fits_eighty_columns(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    wide = [line for line in PARSERS[path].format_help().splitlines() if len(line) > 80 and " " in line.strip()]
+    assert wide == []
+
+
+def test_the_help_lists_each_command_once_below_its_topic() -> None:
+    listed = re.findall(
+        r"^  ([a-z-]+) {2,}\S", HELP["interlock"].partition("\nstart:\n")[2].partition("\nexamples:")[0], re.M
+    )
+    assert sorted(listed) == sorted(path.split()[1] for path in PARSERS if path.count(" ") == 1)
+
+
 def test_json_may_be_asked_for_in_three_ways_where_tests_are_concerned() -> None:
     for asked in ("--json", "--format json", "--output=json"):
         assert parsed(f"interlock test list {asked}").json is True

@@ -73,11 +73,17 @@ async def _watch(receive: Receive, follower: StreamFollower) -> None:
 
 
 async def frames(
-    live: Live, follower: StreamFollower, read: Reading, state: Callable[[], State], status: Callable[[], bytes]
+    live: Live,
+    follower: StreamFollower,
+    read: Reading,
+    state: Callable[[], State],
+    status: Callable[[], bytes] | None,
+    may_go_on: Callable[[], bool] = lambda: True,
 ) -> AsyncIterator[bytes]:
+    """Without `status` no `mma_state_update` is sent. The stream ends when `may_go_on` is false."""
     yield b"retry: 1000\n\n"
     rested = 0.0
-    while not follower.gone:
+    while not follower.gone and may_go_on():
         ended = live.ended
         follower.news.clear()
         async for frame in _journal(live, follower, read, state):
@@ -87,7 +93,9 @@ async def frames(
         while follower.desk_events:
             yield _frame(*follower.desk_events.popleft())
         wait = rested - time.monotonic()
-        if follower.changed and wait <= 0:
+        if status is None:
+            follower.changed = False
+        if follower.changed and status is not None and wait <= 0:
             follower.changed = False
             began = time.monotonic()
             yield b"event: mma_state_update\ndata: " + status() + b"\n\n"

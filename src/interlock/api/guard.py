@@ -10,6 +10,8 @@ from typing import Any
 import msgspec
 
 from interlock.api.connections import mark_proven
+from interlock.api.page.page import Page
+from interlock.api.page.sessions import PageSession
 from interlock.api.tokens import Capability, Tokens, proof
 
 Scope = MutableMapping[str, Any]
@@ -20,14 +22,22 @@ Log = Callable[..., None]
 
 MOST_BODY = 64 * 1024 * 1024
 LONGEST_CHALLENGE = 200
+MOST_LINK_BODY = 4_096
 OK = b'{"status":"ok"}'
+SESSIONS = "/api/sessions"
 
 
 class RequestGuard:
     """Wraps the whole application; `log` receives every write and every refusal."""
 
     def __init__(
-        self, app: App, port: int, tokens: Tokens, log: Log, token_file: str = ".interlock/run/api.json"
+        self,
+        app: App,
+        port: int,
+        tokens: Tokens,
+        log: Log,
+        token_file: str = ".interlock/run/api.json",
+        page: Page | None = None,
     ) -> None:
         self._app = app
         self._token_file = token_file
@@ -35,13 +45,20 @@ class RequestGuard:
         self._log = log
         self._hosts = {f"127.0.0.1:{port}".encode(), f"localhost:{port}".encode()}
         self._origins = {b"http://" + host for host in self._hosts}
+        self._page = page
+        if page is not None and page.public is not None:
+            self._hosts.add(page.public.host.encode())
+            self._origins.add(page.public.origin.encode())
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self._app(scope, receive, send)  # lifespan; websockets have no route
             return
         headers = _Headers(scope["headers"])
-        capability, refusal = self._judge(scope, headers)
+        if await self._serve_file(scope, headers, send):
+            return
+        session = self._session_of(headers)
+        capability, refusal = self._judge(scope, headers, session)
         if capability is not None:
             mark_proven(scope)
         began = time.monotonic()
@@ -62,7 +79,7 @@ class RequestGuard:
             elif capability is None:
                 await _send_json(sending, 200, OK)  # the bare /status
             else:
-                scope.setdefault("state", {})["capability"] = capability
+                scope.setdefault("state", {}).update(self._rights(capability, session))
                 if scope["method"] == "OPTIONS":  # no CORS: refused like any unknown method
                     scope = {**scope, "method": "TRACE"}
                 await self._app(scope, receive, sending)
@@ -73,24 +90,66 @@ class RequestGuard:
                     path=scope["path"],
                     status=status,
                     capability=capability,
+                    session=session.id if session else None,
                     duration_ms=round((time.monotonic() - began) * 1000, 1),
                     refused=refusal[2] if refusal else None,
                 )
 
-    def _judge(self, scope: Scope, headers: "_Headers") -> tuple[Capability | None, tuple[int, str, str] | None]:
-        """The capability of the token, or the refusal: status, kind and sentence."""
+    def _rights(self, capability: Capability, session: PageSession | None) -> dict[str, Any]:
+        """What routes know about the caller."""
+        if session is None or self._page is None:
+            return {"capability": capability}
+        sessions = self._page.sessions
+        return {
+            "capability": capability,
+            "session": session.id,
+            "may_go_on": lambda: sessions.is_live(session.id),
+        }
+
+    async def _serve_file(self, scope: Scope, headers: "_Headers", send: Send) -> bool:
+        """Serves a file of the page, which needs no token; False if the request is for something else."""
+        if self._page is None or scope["method"] not in ("GET", "HEAD"):
+            return False
+        if scope["path"] not in self._page.files.by_path or self._misplaced(headers) is not None:
+            return False
+        await self._page.files.serve(scope["path"], scope["method"], headers.single(b"if-none-match"), send)
+        return True
+
+    def _session_of(self, headers: "_Headers") -> PageSession | None:
+        token = _bearer(headers.single(b"authorization"))
+        if self._page is None or "." not in token:
+            return None
+        return self._page.sessions.find(token, (headers.single(b"cookie") or b"").decode("latin-1"))
+
+    def _misplaced(self, headers: "_Headers") -> tuple[int, str, str] | None:
+        """The refusal of a request that another server or another origin was meant to get or to send."""
         if headers.single(b"host") not in self._hosts:
-            return None, (421, "Misdirected", "the Host header does not name this server")
+            return 421, "Misdirected", "the Host header does not name this server"
         origin = headers.single(b"origin")
         if origin is not None and origin not in self._origins:
-            return None, (403, "ForeignOrigin", "pages of other origins must not use this API")
+            return 403, "ForeignOrigin", "pages of other origins must not use this API"
+        return None
+
+    def _judge(
+        self, scope: Scope, headers: "_Headers", session: PageSession | None
+    ) -> tuple[Capability | None, tuple[int, str, str] | None]:
+        """The capability of the token, or the refusal: status, kind and sentence."""
+        if (misplaced := self._misplaced(headers)) is not None:
+            return None, misplaced
         presented = headers.single(b"authorization")
         bare = scope["path"] == "/status" and scope["method"] in ("GET", "HEAD")
         if presented is None and not headers.has(b"authorization") and bare:
             return None, None
-        capability = self._tokens.capability(_bearer(presented))
+        most = MOST_BODY
+        if self._opens_session(scope, headers):
+            capability: Capability | None = "link"
+            most = MOST_LINK_BODY
+        elif session is not None:
+            capability = "approve" if session.approves else "drive"
+        else:
+            capability = self._tokens.capability(_bearer(presented))
         if capability is None:
-            return None, (401, "Unauthorized", f"a bearer token is required; it is in {self._token_file}")
+            return None, self._unauthorized(presented)
         if capability == "ask" and not _may_ask(scope):
             return capability, (403, "NotAllowed", "this token may only ask: POST /api/ask")
         if scope["method"] in ("POST", "PUT", "PATCH", "DELETE"):
@@ -99,9 +158,21 @@ class RequestGuard:
             kind = (headers.single(b"content-type") or b"").split(b";")[0].strip().lower()
             if kind != b"application/json" and not empty:
                 return capability, (415, "NotJson", "send JSON: Content-Type: application/json")
-            if not length.isdigit() or int(length) > MOST_BODY:
-                return capability, (413, "TooLarge", f"a body has at most {MOST_BODY:,} bytes")
+            if not length.isdigit() or int(length) > most or (most < MOST_BODY and length == b"0"):
+                return capability, (413, "TooLarge", f"a body has a Content-Length of at most {most:,} bytes")
         return capability, None
+
+    def _opens_session(self, scope: Scope, headers: "_Headers") -> bool:
+        """Whether a browser exchanges the secret of a link. Browsers name the origin of every such request."""
+        if self._page is None or scope["method"] != "POST" or scope["path"] != SESSIONS:
+            return False
+        return headers.has(b"origin") and not headers.has(b"authorization")
+
+    def _unauthorized(self, presented: bytes | None) -> tuple[int, str, str]:
+        if self._page is not None and "." in _bearer(presented):
+            words = "this session has ended, or belongs to another browser; make a new link: interlock open"
+            return 401, "SessionEnded", words
+        return 401, "Unauthorized", f"a bearer token is required; it is in {self._token_file}"
 
     def _proofs(self, challenge: str) -> list[tuple[bytes, bytes]]:
         """Proves that the server has each token, before a client sends its own."""

@@ -190,6 +190,11 @@ class Live:
     def forget(self, approval: str) -> None:
         self._answers.pop(approval, None)
 
+    def wake(self) -> None:
+        """Every follower examines its state, and ends if its session has ended."""
+        for follower in self._followers:
+            follower.news.set()
+
     def call(self, work: Callable[[], None]) -> None:
         """Runs a function on the API's loop, from any thread, if the loop still runs."""
         with suppress(RuntimeError):

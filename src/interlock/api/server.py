@@ -20,6 +20,9 @@ from interlock.api.bridge import Bridge
 from interlock.api.connections import Unproven, bounded_protocol
 from interlock.api.guard import MOST_BODY, Log, RequestGuard
 from interlock.api.live import Live
+from interlock.api.page.page import NewPage, Page
+from interlock.api.page.session_routes import session_routes
+from interlock.api.page.view_routes import view_routes
 from interlock.api.routes.approval_routes import approval_routes
 from interlock.api.routes.ask_routes import Asks, ask_routes
 from interlock.api.routes.discussion_routes import discussion_routes
@@ -41,6 +44,7 @@ from interlock.api.schemas import (
     gui,
     journal,
     mma_status,
+    page,
     tickets,
     tracks,
     undo,
@@ -52,7 +56,7 @@ from interlock.version import VERSION
 
 HOST = "127.0.0.1"
 FIRST_PORT, LAST_PORT = 8999, 9010
-_SCHEMAS = (approvals, basics, discussions, gui, journal, mma_status, tickets, tracks, undo, workers)
+_SCHEMAS = (approvals, basics, discussions, gui, journal, mma_status, page, tickets, tracks, undo, workers)
 
 ABOUT = """\
 Every action of the Interlock window is available here. Driving needs the token in `.interlock/run/api.json`.
@@ -91,8 +95,11 @@ class _WarningsToLog(logging.Handler):
 class ApiServer:
     """`start` returns when the server answers, `stop` when it has ended."""
 
-    def __init__(self, bridge: Bridge, tokens: Tokens, listening: socket.socket, log: Log) -> None:
+    def __init__(
+        self, bridge: Bridge, tokens: Tokens, listening: socket.socket, log: Log, new_page: NewPage | None = None
+    ) -> None:
         self._bridge = bridge
+        self._new_page = new_page
         self._tokens = tokens
         self._socket = listening
         self._log = log
@@ -141,8 +148,9 @@ class ApiServer:
     async def _serve(self) -> None:
         live = Live(asyncio.get_running_loop(), self._bridge.front.state.version)
         asks = Asks(self._bridge, live)
-        app = make_app(self._bridge, live, asks, self._ready.set)
-        guarded = RequestGuard(app, self.port, self._tokens, self._log)  # pyright: ignore[reportArgumentType]  ASGI, looser
+        served = self._new_page() if self._new_page is not None else None
+        app = make_app(self._bridge, live, asks, self._ready.set, served)
+        guarded = RequestGuard(app, self.port, self._tokens, self._log, page=served)  # pyright: ignore[reportArgumentType]  ASGI, looser
         config = uvicorn.Config(
             guarded,  # pyright: ignore[reportArgumentType]
             loop="none",
@@ -171,7 +179,8 @@ class ApiServer:
                 await reconnections
 
 
-def make_app(bridge: Bridge, live: Live, asks: Asks, ready: Callable[[], None]) -> Litestar:
+def make_app(bridge: Bridge, live: Live, asks: Asks, ready: Callable[[], None], served: Page | None = None) -> Litestar:
+    """`served` is the page, if this workbench serves it."""
     status = status_json(bridge, live)
 
     @asynccontextmanager
@@ -193,6 +202,8 @@ def make_app(bridge: Bridge, live: Live, asks: Asks, ready: Callable[[], None]) 
             *discussion_routes(bridge),
             *journal_routes(bridge, live, update_json(bridge, live)),
             *test_history_routes(bridge),
+            *session_routes(bridge, live, served),
+            *view_routes(bridge),
         ],
         lifespan=[lifespan],
         exception_handlers={

@@ -13,7 +13,8 @@ from msgspec import Struct
 
 from interlock.errors import Misconfigured
 
-Capability = Literal["drive", "approve", "ask"]
+Capability = Literal["drive", "approve", "ask", "link"]
+"""`link` is no token: a browser that exchanges the secret of a link for a session, and may do nothing else."""
 
 
 class Tokens(Struct, frozen=True):

@@ -8,7 +8,7 @@ import asyncio
 import ctypes
 import os
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -41,6 +41,7 @@ from interlock.providers.names import PROVIDERS
 if TYPE_CHECKING:
     from interlock.api.bridge import WindowView
     from interlock.api.live import Live
+    from interlock.api.page.page import Page
     from interlock.api.server import ApiServer
     from interlock.api.tokens import Discovery
 
@@ -227,12 +228,15 @@ class OpenService:
         """The API's address and the ask token for hooks of CLI agents; None before HTTP is served."""
         return self._ask_address
 
-    def serve_http(self, port: int, window: "WindowView | None" = None) -> int:
-        """Starts the API; returns its port."""
+    def serve_http(
+        self, port: int, window: "WindowView | None" = None, *, page: bool = False, public: str | None = None
+    ) -> int:
+        """Starts the API, with the page if wanted; returns its port. `public` is the address of a reverse proxy."""
         from interlock.api.bridge import Bridge
         from interlock.api.server import ApiServer, bind
         from interlock.api.tokens import Discovery, new_tokens
 
+        make_page = self._page_maker(public) if page else None
         listening = bind(port)
         tokens = new_tokens()
         bridge = Bridge(
@@ -249,7 +253,7 @@ class OpenService:
             if self._ended:
                 listening.close()
                 raise Misconfigured("the workbench is closing")
-            api = ApiServer(bridge, tokens, listening, self.workbench.logs.api.write)
+            api = ApiServer(bridge, tokens, listening, self.workbench.logs.api.write, make_page)
             # Published first: a client that gets an answer finds the files.
             self._discovery = Discovery(self.project.folder / "run", approve_file(self.project))
             self._discovery.publish("127.0.0.1", api.port, tokens)
@@ -257,6 +261,17 @@ class OpenService:
             self._api = api
             api.start(self._attach)
         return api.port
+
+    def _page_maker(self, public: str | None) -> "Callable[[], Page]":
+        """Makes the page on the API's loop. Raises Misconfigured for an address that cannot be one."""
+        from interlock.api.page.page import Page
+        from interlock.api.page.public_url import public_url
+        from interlock.api.page.sessions import Lifetimes, SessionFile, Sessions
+
+        address = public_url(public) if public is not None else None
+        limits = self.project.settings.page
+        times = Lifetimes(limits.idle_hours * 3_600, limits.most_hours * 3_600)
+        return lambda: Page(Sessions(SessionFile(sessions_file(self.project)), times), address)
 
     def _attach(self, live: "Live") -> None:
         """Called on the API's loop; subscribes on the engine's loop, so no record is missed in between."""
@@ -348,3 +363,9 @@ class Service:
 
 def approve_file(project: Project) -> Path:
     return approve_file_of(project.state_dir, project.root)
+
+
+def sessions_file(project: Project) -> Path:
+    """The file with the sessions of the page; outside of every project."""
+    beside = approve_file(project)
+    return beside.parent.with_name("sessions") / beside.name

@@ -102,12 +102,14 @@ async def _listen(window: "Window", opened: OpenWorkbench, desk: Desk) -> None:
         after = records[-1].version
 
 
-def serve_beside(service: OpenService, window: "Window", port: int, on_port: Callable[[int], None]) -> threading.Thread:
+def serve_beside(
+    service: OpenService, window: "Window", port: int, on_port: Callable[[int], None], *, page: bool = False
+) -> threading.Thread:
     """Starts HTTP on a thread of its own, after the first frame; a failure is shown in the window."""
 
     def start() -> None:
         try:
-            on_port(service.serve_http(port, WindowFigures(window)))
+            on_port(service.serve_http(port, WindowFigures(window), page=page))
         except (InterlockError, OSError) as error:
             window.send.note(f"HTTP does not start: {error}")
             window.wake()

@@ -39,6 +39,7 @@ class WorkArgs(ModelArgs, frozen=True):
 
     json: bool
     approve: Literal["all"] | None
+    plain: bool
 
     @property
     def approve_all(self) -> bool:

@@ -32,7 +32,7 @@ async def click(desk: Desk, by: Authority, item: str, user_data: Any = None) -> 
 
 async def answer(desk: Desk, by: Authority, command: AnswerApproval) -> Result:
     by.must_answer()
-    await desk.front.submit(by.actor, command)
+    await desk.front.submit(by.actor, command, by.submission)
     return {"approval": command.approval, "decision": command.decision, "by": by.actor}
 
 

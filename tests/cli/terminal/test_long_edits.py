@@ -68,7 +68,7 @@ def test_the_editor_gets_the_whole_call_and_a_refused_edit_is_not_lost(project: 
     with terminal(project, "run", *start(project), EDITOR=str(editor)) as screen:
         screen.until("View all: ")
         screen.type("y\n")
-        screen.until("write_file long.txt")
+        screen.until("Create long.txt")
         screen.until("View all: ")
         screen.type("e\n")
         screen.until("write_file has no argument 'contents'")

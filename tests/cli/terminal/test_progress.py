@@ -5,7 +5,6 @@ import threading
 from interlock.cli.terminal.sign_of_life import SignOfLife
 from tests.cli.epic import call, rule, scripted
 from tests.cli.project import Project
-from tests.cli.terminal.test_terminal import terminal
 
 
 def test_a_run_shows_what_its_workers_say_and_call(project: Project) -> None:
@@ -48,10 +47,3 @@ def test_after_a_silence_a_line_is_shown_until_news_come() -> None:
     count = len(shown)
     life.heard()
     assert len(shown) == count
-
-
-def test_the_bar_shows_the_tier_that_plans_and_its_clock_runs(project: Project) -> None:
-    rules = [rule("PATH: Epic Initialization", reply="A plan that takes its time.", delay_s=20)]
-    with terminal(project, "run", "Do something", *scripted(project, rules), NO_COLOR="") as screen:
-        screen.until("Tier 1 (Orchestrator)")
-        screen.until("0:00:02")

@@ -1,5 +1,6 @@
 """`/api/journal`, `/api/usage`, `/api/texts` and `/api/events`: records over HTTP."""
 
+from collections.abc import Callable
 from typing import Annotated
 
 from litestar import Response, get
@@ -12,7 +13,7 @@ from interlock import wire
 from interlock.api.bridge import Bridge
 from interlock.api.event_stream import Followed, frames
 from interlock.api.live import Live
-from interlock.api.routes.replies import FINDS, READS, Limit, raw
+from interlock.api.routes.replies import FINDS, READS, Asking, Limit, raw
 from interlock.api.routes.status_json import StatusJson
 from interlock.api.schemas.journal import JournalPage, KeptText, UsageShape
 from interlock.errors import BadValue, NotFound
@@ -21,6 +22,7 @@ from interlock.views.usage.costs import UsageGrouping, usage_rows
 Version = Annotated[int, QueryParameter(ge=0, le=2**53, description="Only events after this version.")]
 Sha256 = Annotated[str, PathParameter(pattern="^[0-9a-f]{64}$", description="The SHA-256 hash of the text.")]
 After = Annotated[int | None, QueryParameter(ge=0, le=2**53, description="Start after this version.")]
+States = Annotated[bool, QueryParameter(description="Whether `mma_state_update` is sent after each change.")]
 LastEventId = Annotated[
     str | None,
     HeaderParameter(name="Last-Event-ID", description="The same as `after`; browsers send it when they reconnect."),
@@ -84,11 +86,14 @@ def _events_route(bridge: Bridge, live: Live, update: StatusJson) -> HTTPRouteHa
         summary="Stream events",
         sync_to_thread=False,
     )
-    def follow_events(after: After = None, last_event_id: LastEventId = None) -> Stream:
+    def follow_events(
+        request: Asking, after: After = None, states: States = True, last_event_id: LastEventId = None
+    ) -> Stream:
         """Streams Server-Sent Events from now on, or after a version without gaps or repeats.
 
-        Streams of text start with the text so far; deltas follow.
+        Streams of text start with the text so far; deltas follow. The stream of a browser session ends with it.
         """
+        may_go_on: Callable[[], bool] = request.scope["state"].get("may_go_on", lambda: True)
         begin = _version(last_event_id) if last_event_id else after
         if begin is not None and begin > bridge.front.state.version:
             raise BadValue(
@@ -102,7 +107,8 @@ def _events_route(bridge: Bridge, live: Live, update: StatusJson) -> HTTPRouteHa
                 follower,
                 lambda version: bridge.run_on_engine(bridge.backstage.records(version)),
                 lambda: bridge.front.state,
-                update,
+                update if states else None,
+                may_go_on,
             ),
         )
 

@@ -61,7 +61,8 @@ QUERIES: dict[str, tuple[str, ...]] = {
     "list_discussions": ("offset", "limit"),
     "read_journal": ("after", "limit"),
     "read_usage": ("by",),
-    "follow_events": ("after",),
+    "follow_events": ("after", "states"),
+    "show_diff": ("which",),
     "list_executions": ("category", "status", "page_size", "page_token"),
     "show_execution": ("include_logs",),
 }
@@ -157,16 +158,22 @@ def _runs_gates(verify: tuple[Gate, ...]) -> bool:
 
 def authority_of(bridge: Bridge, request: Asking) -> Authority:
     """The rights that the token of this request grants."""
-    capability = request.scope["state"]["capability"]
-    test = bridge.test_policy and capability == "drive"
+    capability, session = request.scope["state"]["capability"], request.scope["state"].get("session", "")
+    test = bridge.test_policy and capability == "drive" and not session  # a browser session is a person's
     return Authority(
         actor="test:api" if test else bridge.person,
         answers=(capability == "approve" or test) and bridge.sandbox != "off",
         places=bridge.test_policy,
         why_not="with the sandbox off, approvals can be answered only in a window or a terminal"
         if bridge.sandbox == "off"
+        else _LOOKS_AND_DRIVES
+        if session and capability != "approve"
         else "",
+        session=session,
     )
+
+
+_LOOKS_AND_DRIVES = "this browser session may not answer approvals; open the page with: interlock open --approve"
 
 
 async def known_query(request: Asking) -> None:

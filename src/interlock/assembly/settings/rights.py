@@ -92,6 +92,8 @@ RIGHTS: dict[str, Right] = {
     "limits.memory_mb": "tightens",
     "limits.open_files": "tightens",
     "limits.tmp_mb": "tightens",
+    "page.idle_hours": "tightens",
+    "page.most_hours": "tightens",
     "secrets.files": "never",
     "secrets.exceptions": "never",
     "journal.checkpoint_every": "counts",

@@ -351,6 +351,15 @@ class LimitSettings(msgspec.Struct, frozen=True):
     ] = 2048
 
 
+class PageSettings(msgspec.Struct, frozen=True):
+    """A project's file can shorten the user's times, but not lengthen them."""
+
+    idle_hours: Annotated[
+        int, Meta(ge=1, le=720, description="Hours without a request after which a session of the page ends")
+    ] = 8
+    most_hours: Annotated[int, Meta(ge=1, le=720, description="Hours after which every session of the page ends")] = 24
+
+
 class JournalSettings(msgspec.Struct, frozen=True):
     checkpoint_every: Annotated[
         int,
@@ -445,6 +454,7 @@ class Settings(msgspec.Struct, frozen=True):
     approvals: ApprovalSettings = ApprovalSettings()
     budgets: Budgets = Budgets()
     limits: LimitSettings = LimitSettings()
+    page: PageSettings = PageSettings()
     secrets: SecretFiles = SecretFiles()
     journal: JournalSettings = JournalSettings()
     logs: Logs = Logs()

@@ -7,6 +7,7 @@ from interlock.assembly.environment import ToInstall, find_lists, install
 from interlock.assembly.locations import root_of
 from interlock.assembly.project import Project, believed, open_project, read_state
 from interlock.cli.arguments import CommandArgs
+from interlock.cli.terminal.asking.diff_lines import say_diff
 from interlock.cli.terminal.exits import APPROVAL, BLOCKED, DONE
 from interlock.cli.terminal.output import confirmed, paint, say, say_json
 from interlock.cli.terminal.signals import wake_main_thread_for_signals
@@ -63,7 +64,7 @@ def _show(project: Project, wanted: ToInstall) -> None:
     """What would be installed: the lists that differ from the branch's, and the commands."""
     if wanted.diff:
         say(paint("Changed against your branch:", "dim"))
-        say(safe(wanted.diff).rstrip("\n"))
+        say_diff(wanted.diff)
     for command in project.settings.workspace.prepare:
         say(f"  {safe(command)}")
 

@@ -6,6 +6,7 @@ from typing import Any
 from interlock.assembly.restoring.checkpoints import Checkpoints
 from interlock.assembly.restoring.undoing import note_rollback
 from interlock.cli.arguments import CommandArgs
+from interlock.cli.terminal.asking.diff_lines import say_diff
 from interlock.cli.terminal.exits import APPROVAL, DONE, ERROR
 from interlock.cli.terminal.output import confirmed, paint, say, say_json, table
 from interlock.cli.terminal.sessions import project_of
@@ -75,7 +76,7 @@ def show(args: ShowArgs) -> int:
     _print(preview)
     if diff:
         say()
-        say(diff.rstrip("\n"))
+        say_diff(diff)
     return DONE
 
 

@@ -27,6 +27,7 @@ class GuiArgs(ModelArgs, frozen=True):
     backend: Literal["desktop", "null", "egl"]
     theme: Literal["dark", "light"]
     enable_test_hooks: bool
+    page: bool
     port: int
     enable_test_harness: bool
     test_harness_port: int
@@ -86,7 +87,7 @@ def _show(args: GuiArgs, service: OpenService) -> None:
         actor(),
         backend=args.backend,
         settings=settings,
-        hooks=args.enable_test_hooks,
+        hooks=args.enable_test_hooks or args.page,
         theme=args.theme,
         driver=driver,
     )
@@ -110,6 +111,8 @@ def _show(args: GuiArgs, service: OpenService) -> None:
 
     def http_started(port: int) -> None:
         say(f"HTTP hooks at http://127.0.0.1:{port}")
+        if args.page:
+            say("the page: interlock open, or with the right to answer approvals: interlock open --approve")
         sys.stdout.flush()
 
     def harness_started(port: int) -> None:
@@ -119,8 +122,8 @@ def _show(args: GuiArgs, service: OpenService) -> None:
     beside: list[Beside] = []
 
     def start_servers() -> None:
-        if args.enable_test_hooks:
-            serve_beside(service, window, args.port, http_started)
+        if args.enable_test_hooks or args.page:
+            serve_beside(service, window, args.port, http_started, page=args.page)
         if driver is not None:
             beside.append(harness_beside(service, window, driver, args.test_harness_port, harness_started))
 

@@ -17,6 +17,8 @@ from interlock.errors import JournalInUse, Misconfigured
 class ServeArgs(ModelArgs, frozen=True):
     json: bool
     port: int
+    page: bool
+    public_url: str | None
     test_policy: bool
     auto_queue: bool
     workers: int | None
@@ -29,6 +31,8 @@ def serve(args: ServeArgs) -> int:
     note_unused_settings(project)
     if args.script and args.provider != "scripted":
         raise Misconfigured("--script goes with --provider scripted")
+    if args.public_url is not None and not args.page:
+        raise Misconfigured("--public-url goes with --page")
     conduct = conducting(
         project, auto_queue=args.auto_queue, approve_all=False, workers=args.workers, autonomy=args.autonomy
     )
@@ -43,7 +47,7 @@ def serve(args: ServeArgs) -> int:
                 f"{busy}; end that first ('interlock serve' holds the project it serves)", busy.pid
             ) from None
         with held():  # it imports the server
-            port = opened.serve_http(args.port)
+            port = opened.serve_http(args.port, page=args.page, public=args.public_url)
         url = f"http://127.0.0.1:{port}"
         files = {"api_file": str(project.folder / "run" / "api.json"), "approve_file": str(approve_file(project))}
         if args.json:
@@ -53,6 +57,8 @@ def serve(args: ServeArgs) -> int:
             say(f"serving {project.root} at {url}")
             say(f"  token for driving: {files['api_file']}; token for answering approvals: {files['approve_file']}")
             say("  API description: GET /openapi.json; from Python: interlock.client.ApiHookClient()")
+            if args.page:
+                say("  the page: interlock open, or with the right to answer approvals: interlock open --approve")
             say("  in another terminal: interlock approvals list; Ctrl-C stops the server")
         if opened.sandbox_level == "off":
             warn_sandbox_off()

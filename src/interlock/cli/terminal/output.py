@@ -19,6 +19,8 @@ _COLOURS = {
     "bad": "31",
     "dim": "2",
     "bold": "1",
+    "good word": "1;4;32",
+    "bad word": "1;4;31",
 }
 STATUS_COLOUR = {
     "completed": "good",
@@ -39,7 +41,7 @@ SYMBOL = {"completed": "✓", "in_progress": "▶", "todo": "·", "blocked": "�
 
 _MARK = f"<paint {os.urandom(8).hex()} "
 """Begins a colour until the text is printed. No text of a file, a model or a program can contain it."""
-_PAINTED = re.compile(rf"{_MARK}(\d+);")
+_PAINTED = re.compile(rf"{_MARK}([\d;]+)m")
 
 
 def colour_on(stream: TextIO) -> bool:
@@ -49,7 +51,7 @@ def colour_on(stream: TextIO) -> bool:
 def paint(text: str, colour: str | None, stream: TextIO | None = None) -> str:
     if not colour or not colour_on(stream or sys.stdout):
         return text
-    return f"{_MARK}{_COLOURS[colour]};{text}{_MARK}0;"
+    return f"{_MARK}{_COLOURS[colour]}m{text}{_MARK}0m"
 
 
 def terminal_safe(text: str) -> str:

@@ -1,12 +1,11 @@
-"""Live progress of a run: one line per event, and a progress bar on a terminal."""
+"""The progress of a run as lines: one per event."""
 
 import sys
-import time
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
-from typing import Any, Self
+from typing import Self
 
-from interlock.cli.terminal.output import colour_on, paint, say, terminal_safe
+from interlock.cli.terminal.output import paint, say
 from interlock.cli.terminal.sign_of_life import SignOfLife
 from interlock.cli.terminal.turn_lines import turn_lines
 from interlock.domain.messages.envelopes import CONTAINED, Recorded
@@ -43,63 +42,36 @@ from interlock.views.journal_lines import error_line
 from interlock.views.mma_status import active_tiers
 from interlock.views.verification import reused_text
 
-_REDRAW_S = 0.1
-
 QUIET_ABOVE = 1_000
-"""Above this number of tickets only failures and the bar are shown."""
+"""Above this number of tickets only failures are shown."""
 
 
 class ProgressDisplay:
-    """`fetch` reads the messages of workers; without it only events are shown."""
+    """Lines only, for a log. `fetch` reads the messages of workers; without it only events are shown."""
 
     def __init__(self, *, quiet: bool, fetch: Fetch | None = None) -> None:
         self._quiet = quiet
         self._fetch = fetch
-        self._bar: Any = None
-        self._task: Any = None
-        self._live = not quiet and colour_on(sys.stdout)
         self._now: tuple[str, ...] = ()  # the tiers at work
-        self._heard = ""  # the latest line that a model streams
-        self._drawn = 0.0
         self._paused = False
-        self._life = None if quiet or self._live else SignOfLife(self._say_silence)
+        self._life = None if quiet else SignOfLife(self._say_silence)
 
     def __enter__(self) -> Self:
-        if self._live:
-            from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
-            from rich.progress import Progress as Bar
-
-            self._bar = Bar(
-                TextColumn("{task.description}"),
-                BarColumn(),
-                MofNCompleteColumn(),
-                TextColumn("{task.fields[note]}"),
-                TimeElapsedColumn(),
-                TextColumn("{task.fields[heard]}", style="dim", markup=False),
-                transient=True,
-            )
-            self._task = self._bar.add_task("", total=None, note="", heard="")
-            self._bar.start()
         if self._life is not None:
             self._life.start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._bar is not None:
-            self._bar.stop()
         if self._life is not None:
             self._life.end()
 
     def hear(self, key: str, piece: str) -> None:
-        """A piece of a model's text, on the engine's thread: the bar shows its last line."""
-        if self._bar is None:
-            return
-        self._heard = (self._heard + piece)[-400:].lstrip("\n")
-        now = time.monotonic()
-        if now - self._drawn > _REDRAW_S:
-            self._drawn = now
-            line = self._heard.rstrip("\n").rpartition("\n")[2]
-            self._bar.update(self._task, heard=one_line(f"{key}: {line}", 60))
+        """A piece of a model's text: a log has the whole turn instead, when it ends."""
+
+    def tell(self, text: str) -> None:
+        """A sentence about the run itself."""
+        if not self._quiet:
+            say(text, sys.stderr)
 
     def _say_silence(self, seconds: float) -> None:
         if self._paused:
@@ -111,16 +83,12 @@ class ProgressDisplay:
     def paused(self) -> Generator[None]:
         """Print nothing while a prompt uses the terminal."""
         self._paused = True
-        if self._bar is not None:
-            self._bar.stop()
         try:
             yield
         finally:
             self._paused = False
-            if self._bar is not None:
-                self._bar.start()
 
-    def show(self, records: Sequence[Recorded], state: State, tracks: Sequence[str]) -> None:
+    def show(self, records: Sequence[Recorded], state: State, tracks: Sequence[str], epics: Sequence[str] = ()) -> None:
         if self._quiet:
             return
         total = sum(state.tracks[name].total for name in tracks)
@@ -129,31 +97,17 @@ class ProgressDisplay:
             if getattr(event, "track", None) in tracks or hasattr(event, "approval") or hasattr(event, "epic"):
                 line = line_of(recorded, state)
                 if line is not None and (total <= QUIET_ABOVE or line[1] == "bad"):
-                    self._say(recorded.at[11:19], *line)
+                    say(log_line(recorded, *line))
                 if isinstance(event, TurnFinished) and self._fetch is not None and total <= QUIET_ABOVE:
                     for text in turn_lines(event, self._fetch):
-                        self._say(recorded.at[11:19], text, None)
+                        say(log_line(recorded, text, None))
         self._now = active_tiers(state)
         if records and self._life is not None:
             self._life.heard()
-        if self._bar is not None:
-            done = sum(state.tracks[name].counts.completed for name in tracks)
-            waiting = len(state.pending)
-            note = f"{state.busy} running" if tracks else one_line(", ".join(self._now[:2]) or "starting", 40)
-            note += f", {waiting} waiting for you" if waiting else ""
-            # A bar of none of none would count as finished, and its clock would stop.
-            self._bar.update(
-                self._task, total=total or None, completed=done, note=note, description=" ".join(tracks[:3])
-            )
 
-    def _say(self, at: str, text: str, colour: str | None) -> None:
-        line = f"{paint(at, 'dim')}  {paint(text, colour)}"
-        if self._bar is not None:
-            from rich.text import Text
 
-            self._bar.console.print(Text.from_ansi(terminal_safe(line)))
-        else:
-            say(line)
+def log_line(recorded: Recorded, text: str, tone: str | None) -> str:
+    return f"{paint(recorded.at[11:19], 'dim')}  {paint(text, tone)}"
 
 
 def _answered_by(state: State, approval: str) -> str:

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from types import FrameType
 
 _ENDING = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+_WAKING = {*_ENDING, signal.SIGTSTP, signal.SIGCONT}
 _NUDGE = signal.SIGURG  # ignored by default, and nothing here uses out-of-band data
 _AGAIN_S = 0.05
 
@@ -72,7 +73,7 @@ def wake_main_thread_for_signals() -> None:
 
     def wake() -> None:
         while numbers := os.read(received, 64):
-            if not set(numbers) & set(_ENDING):
+            if not set(numbers) & _WAKING:
                 continue
             while select.select([handled], [], [], 0)[0]:
                 os.read(handled, 4096)  # confirmations of an earlier signal

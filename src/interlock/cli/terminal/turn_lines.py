@@ -22,15 +22,16 @@ def turn_lines(event: TurnFinished, fetch: Fetch) -> list[str]:
     except (OSError, InterlockError, msgspec.MsgspecError):
         return []
     lines = [f"says: {one_line(message.text.strip(), _WIDTH)}"] if message.text.strip() else []
-    lines += [_call_line(call) for call in message.calls[:_SHOWN]]
+    lines += [f"calls {called(call)}" for call in message.calls[:_SHOWN]]
     if len(message.calls) > _SHOWN:
         lines.append(f"calls {counted(len(message.calls) - _SHOWN, 'more tool')}")
     return [f"{event.ticket}  {line}" for line in lines]
 
 
-def _call_line(call: ToolCall) -> str:
+def called(call: ToolCall) -> str:
+    """A tool call in one line."""
     shown = ", ".join(_argument(name, value) for name, value in call.args.items())
-    return f"calls {safe(call.name)} {one_line(shown, _WIDTH)}".rstrip()
+    return f"{safe(call.name)} {one_line(shown, _WIDTH)}".rstrip()
 
 
 def _argument(name: str, value: Any) -> str:

@@ -46,7 +46,7 @@ def _add_answer(group: Commands) -> None:
         "interlock approvals answer A-1 approve --always",
         "interlock approvals answer A-2 reject --message 'not on this branch'",
         "interlock approvals answer A-3 retry",
-        "interlock approvals answer A-4 changes --comment 'src/a.py:12: handle the empty list'",
+        "interlock approvals answer A-4 changes --comment 'src/a.py:12: and if empty?'",
     )
     take_words_anywhere(command)
     command.add_argument("approval", nargs="*", metavar="ID")

@@ -22,6 +22,8 @@ PROVIDERS = (
 )
 FORMAT = argparse.RawDescriptionHelpFormatter
 TICKET = "TRACK/TICKET or TICKET"
+COLUMNS = 79
+"""Of a help text, where argparse does not fill its lines itself."""
 
 
 class Commands(Protocol):
@@ -73,6 +75,10 @@ def examples_text(examples: Sequence[str]) -> str:
 
 def _add_parser(commands: Commands, name: str, summary: str, examples: Sequence[str]) -> argparse.ArgumentParser:
     description = f"{summary[0].upper()}{summary[1:]}."
+    if len(description) > COLUMNS:
+        from textwrap import fill
+
+        description = fill(description, COLUMNS)
     return commands.add_parser(
         name, help=summary, description=description, epilog=examples_text(examples), formatter_class=FORMAT
     )
@@ -95,6 +101,10 @@ def add_approve_option(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--approve", choices=["all"], help="answer every approval except gates: for tests and demos only"
     )
+
+
+def add_plain_option(command: argparse.ArgumentParser, what: str) -> None:
+    command.add_argument("--plain", action="store_true", help=f"{what}, also on a terminal")
 
 
 def add_workers_option(command: argparse.ArgumentParser) -> None:

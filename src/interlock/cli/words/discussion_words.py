@@ -7,6 +7,7 @@ from interlock.cli.words.commands import (
     add_group,
     add_message_option,
     add_model_options,
+    add_plain_option,
 )
 
 
@@ -25,6 +26,7 @@ def add_chat(commands: Commands) -> None:
     command.add_argument("--in", dest="discussion", metavar="D", help="continue this discussion (default: a new one)")
     add_approve_option(command)
     add_model_options(command)
+    add_plain_option(command, "print the answer as it streams")
 
 
 def add_tell(commands: Commands) -> None:

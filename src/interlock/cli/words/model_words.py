@@ -84,7 +84,7 @@ def add_tools(commands: Commands) -> None:
         "call one tool on the project's files; what changes something asks as in a discussion",
         "interlock tools call read_file path=README.md",
         "interlock tools call fetch_url url=https://docs.python.org/3/",
-        """interlock tools call edit_file --args '{"path": "a.py", "old_string": "x", "new_string": "y"}'""",
+        """interlock tools call write_file --args '{"path": "a.py", "content": "x"}'""",
     )
     call.add_argument("name", metavar="NAME", help="the tool")
     call.add_argument("words", nargs="*", metavar="KEY=VALUE", help="its arguments")

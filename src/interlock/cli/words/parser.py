@@ -8,6 +8,7 @@ from interlock.cli.words.approval_words import add_approvals
 from interlock.cli.words.checkpoint_words import add_checkpoint
 from interlock.cli.words.commands import FORMAT, Commands, add_group, examples_text
 from interlock.cli.words.discussion_words import add_autonomy, add_chat, add_discussions, add_tell
+from interlock.cli.words.help.topics import ListedCommands, commands_text
 from interlock.cli.words.inspect_words import (
     add_adopt,
     add_context,
@@ -28,8 +29,11 @@ from interlock.cli.words.serve_words import (
     add_hooks,
     add_mcp,
     add_mcp_servers,
+    add_open,
     add_serve,
+    add_sessions,
     add_tui,
+    add_tunnel,
 )
 from interlock.cli.words.ticket_words import add_tickets, add_workers
 from interlock.cli.words.track_words import add_tracks
@@ -38,22 +42,25 @@ from interlock.cli.words.ui_tests.test_history_words import add_history_commands
 from interlock.cli.words.undo_words import add_undo
 from interlock.cli.words.work_words import add_do, add_resume, add_run, add_verify
 
+_USAGE = "interlock [-h] [-V] [-C DIR] COMMAND ..."
 _DESCRIPTION = """\
 Interlock: coding with AI agents that a person can trust.
 
-Tickets run in parallel, each in a worktree of its own. Nothing runs before it is approved, and nothing
-counts as done before its gate passes. One journal records everything.
+Tickets run in parallel, each in a worktree of its own. Nothing runs before it
+is approved, and nothing counts as done before its gate passes. One journal
+records everything.
 """
 _EXAMPLES = (
-    "interlock run --tickets plan.json       # run a graph of tickets; every script needs an approval",
+    "interlock run --tickets plan.json       # every script needs an approval",
     "interlock run --resume                  # continue everything unfinished",
     "interlock approvals list                # pending questions to you",
-    "interlock approvals answer A-3 approve  # works with and without a running workbench",
-    "interlock tracks land demo              # merge a finished track into your branch",
+    "interlock approvals answer A-3 approve  # also while no workbench runs",
+    "interlock tracks land demo              # merge a track into your branch",
     "interlock journal verify                # check that the record is complete",
 )
 _EXIT_CODES = """\
-exit codes: 0 done, 1 error, 2 usage, 3 blocked, aborted or gate failed, 4 approval needed, 5 budget, 130 interrupted
+exit codes: 0 done, 1 error, 2 usage, 3 blocked, aborted or gate failed,
+4 approval needed, 5 budget, 130 interrupted
 """
 
 
@@ -69,6 +76,13 @@ class _Parser(argparse.ArgumentParser):
     """Prints a usage error also as JSON if the caller asked for JSON."""
 
     wants_json = False
+    summaries: dict[str, str] | None = None  # of the commands; only in the parser of `interlock` itself
+
+    def format_help(self) -> str:
+        text = super().format_help()
+        if self.summaries is None:
+            return text
+        return f"{text}\n{commands_text(self.summaries)}\n\n{examples_text(_EXAMPLES)}\n\n{_EXIT_CODES}"
 
     def error(self, message: str) -> NoReturn:
         if _Parser.wants_json:
@@ -117,8 +131,7 @@ def _asks_for_json_format(argv: list[str]) -> bool:
 
 
 def build() -> argparse.ArgumentParser:
-    epilog = f"{examples_text(_EXAMPLES)}\n\n{_EXIT_CODES}"
-    parser = _Parser("interlock", description=_DESCRIPTION, epilog=epilog, formatter_class=FORMAT)
+    parser = _Parser("interlock", usage=_USAGE, description=_DESCRIPTION, formatter_class=FORMAT)
     parser.add_argument(
         "-V",
         "--version",
@@ -129,16 +142,19 @@ def build() -> argparse.ArgumentParser:
         help="print the version and exit",
     )
     parser.add_argument("-C", "--project", dest="folder", metavar="DIR", help="the project's folder, for any command")
-    commands: Commands = parser.add_subparsers(metavar="COMMAND", title="commands")
+    # Listed by topic below the options, not by argparse.
+    commands = ListedCommands(parser.add_subparsers(metavar="COMMAND", help=argparse.SUPPRESS, prog="interlock"))
     for add in (
         *(add_init, add_run, add_resume, add_do, add_parse, add_chat, add_tell, add_autonomy, add_discussions),
-        *(add_serve, add_gui, add_tui, add_acp, add_mcp, add_mcp_servers, add_ask_hook, add_hooks),
+        *(add_serve, add_gui, add_tui, add_open, add_sessions, add_tunnel),
+        *(add_acp, add_mcp, add_mcp_servers, add_ask_hook, add_hooks),
         *(add_tracks, add_tickets, add_workers, add_approvals, add_checkpoint, add_undo),
         *(add_policy, add_tools, add_models, add_agents, add_journal, _add_test),
         *(add_try, add_prepare, add_caches, add_verify, add_view, add_context, add_status, add_doctor, add_usage),
         *(add_trust, add_adopt, add_demo, add_completion),
     ):
         add(commands)
+    parser.summaries = commands.summaries
     return parser
 
 

@@ -1,4 +1,4 @@
-"""Arguments of `interlock serve`, `gui`, `acp`, `ask-hook` and `hooks`."""
+"""Arguments of `interlock serve`, `gui`, `open`, `sessions`, `tunnel`, `acp`, `ask-hook` and `hooks`."""
 
 import argparse
 
@@ -21,10 +21,15 @@ def add_serve(commands: Commands) -> None:
         "serve.serve:serve",
         "run the workbench without a window and serve its HTTP API",
         "interlock serve",
+        "interlock serve --page                # and then: interlock open --approve",
         "interlock serve --provider scripted --script rules.json --test-policy",
     )
     command.add_argument(
         "--port", type=port, default=8999, metavar="P", help="the next free port up to 9010 if taken (default: 8999)"
+    )
+    _add_page_option(command)
+    command.add_argument(
+        "--public-url", metavar="URL", help="https://NAME of a reverse proxy in front of the page, which it accepts too"
     )
     command.add_argument("--test-policy", action="store_true", help="the drive token may answer approvals: tests only")
     _add_conductor_options(command)
@@ -49,6 +54,7 @@ def add_gui(commands: Commands) -> None:
         help="null: no pixels, for tests; egl: pixels without a display (default: desktop)",
     )
     command.add_argument("--theme", choices=["dark", "light"], default="dark", help="colours (default: dark)")
+    _add_page_option(command)
     _add_test_options(command)
     _add_conductor_options(command)
     command.add_argument("--screenshot", metavar="FILE", help="draw --frames frames, save the last as a PNG, then exit")
@@ -71,6 +77,62 @@ def add_tui(commands: Commands) -> None:
     add_model_options(command)
 
 
+def add_open(commands: Commands) -> None:
+    command = add_command(
+        commands,
+        "open",
+        "serve.page:open_page",
+        "open the page of a running workbench in a browser, by a link that works once",
+        "interlock open                  # to look and to drive",
+        "interlock open --approve        # to answer approvals as well",
+        "interlock open --approve --qr   # for the camera of a phone",
+    )
+    command.add_argument("--approve", action="store_true", help="the browser may answer approvals")
+    command.add_argument("--print", action="store_true", help="print the link and start no browser")
+    command.add_argument("--qr", action="store_true", help="print the link as a QR code too, and start no browser")
+
+
+def add_sessions(commands: Commands) -> None:
+    group = add_group(
+        commands,
+        "sessions",
+        "browsers that may use the page",
+        "interlock sessions list",
+        "interlock sessions revoke --all",
+    )
+    add_command(
+        group, "list", "serve.page:list_sessions", "sessions that have not ended", "interlock sessions list --json"
+    )
+    revoke = add_command(
+        group,
+        "revoke",
+        "serve.page:revoke_sessions",
+        "end a session of the page at once",
+        "interlock sessions revoke 1f2e3d4c5b6a",
+        "interlock sessions revoke --all   # unused links end too",
+    )
+    revoke.add_argument("id", nargs="?", metavar="ID", help="the session")
+    revoke.add_argument("--all", action="store_true", help="all sessions, and all unused links")
+
+
+def add_tunnel(commands: Commands) -> None:
+    command = add_command(
+        commands,
+        "tunnel",
+        "serve.tunnel:tunnel",
+        "reach the page of another machine by SSH: print the command, or run it",
+        "interlock tunnel build.example.org",
+        "interlock tunnel ann@build.example.org --run",
+        project=False,
+        json=False,
+    )
+    command.add_argument("host", metavar="HOST", help="where the workbench runs: NAME, or USER@NAME")
+    command.add_argument(
+        "--port", type=port, default=8999, metavar="P", help="of the workbench; the same here (default: 8999)"
+    )
+    command.add_argument("--run", action="store_true", help="run ssh until Ctrl-C")
+
+
 def add_acp(commands: Commands) -> None:
     command = add_command(
         commands,
@@ -90,8 +152,8 @@ def add_mcp(commands: Commands) -> None:
         "mcp",
         "serve.mcp:mcp",
         "serve this project's tools to other agents and editors (Model Context Protocol)",
-        "interlock mcp                      # on standard input and output: the command of an MCP client",
-        "interlock mcp --http --port 9011   # on 127.0.0.1; the token is in .interlock/run/mcp.json",
+        "interlock mcp                      # on stdin and stdout, for an MCP client",
+        "interlock mcp --http --port 9011   # its token: .interlock/run/mcp.json",
         json=False,
     )
     command.add_argument("--http", action="store_true", help="streamable HTTP on 127.0.0.1 instead of standard input")
@@ -134,7 +196,7 @@ def add_ask_hook(commands: Commands) -> None:
         "ask-hook",
         "serve.ask_hook:ask_hook",
         "a before-tool hook for other agents: a person decides in Interlock",
-        "interlock ask-hook --agent claude  # the command of the agent's PreToolUse or BeforeTool hook",
+        "interlock ask-hook --agent claude  # the command of the agent's hook",
         json=False,
     )
     command.add_argument(
@@ -166,7 +228,7 @@ def add_hooks(commands: Commands) -> None:
         "serve.hooks:install",
         "write the hook into the agent's settings, after showing the change",
         "interlock hooks install claude                # in this project's own settings",
-        "interlock hooks install codex --user --yes    # for every project, without a question",
+        "interlock hooks install codex --user --yes    # for every project, unasked",
         "interlock hooks install gemini --undo",
         project=False,
     )
@@ -197,6 +259,10 @@ def _add_agent(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "agent", choices=["claude", "codex", "gemini"], metavar="AGENT", help="claude, codex or gemini"
     )
+
+
+def _add_page_option(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--page", action="store_true", help="serve the page for browsers; interlock open opens it")
 
 
 def _add_conductor_options(command: argparse.ArgumentParser) -> None:

@@ -60,7 +60,8 @@ def _add_list(group: Commands) -> None:
         "interlock tickets list demo --status blocked",
     )
     command.add_argument("track", nargs="?", metavar="TRACK", help="only this track (default: all)")
-    command.add_argument("--status", choices=["todo", "in_progress", "completed", "blocked", "cancelled"])
+    statuses = ["todo", "in_progress", "completed", "blocked", "cancelled"]
+    command.add_argument("--status", choices=statuses, metavar="S", help=f"only these: {', '.join(statuses)}")
     add_page_options(command)
 
 

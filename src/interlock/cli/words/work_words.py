@@ -7,6 +7,7 @@ from interlock.cli.words.commands import (
     add_command,
     add_land_option,
     add_model_options,
+    add_plain_option,
     add_workers_option,
     seconds,
 )
@@ -31,6 +32,7 @@ def add_run(commands: Commands) -> None:
     add_autonomy_option(command)
     add_approve_option(command)
     add_model_options(command)
+    add_plain_option(command, "print one line per event")
 
 
 def add_resume(commands: Commands) -> None:
@@ -48,6 +50,7 @@ def add_resume(commands: Commands) -> None:
     add_autonomy_option(command)
     add_approve_option(command)
     add_model_options(command)
+    add_plain_option(command, "print one line per event")
 
 
 def add_do(commands: Commands) -> None:
@@ -68,6 +71,7 @@ def add_do(commands: Commands) -> None:
     add_land_option(command)
     add_approve_option(command)
     add_model_options(command)
+    add_plain_option(command, "print one line per event")
 
 
 def add_verify(commands: Commands) -> None:

@@ -10,10 +10,13 @@ from interlock.assembly.build import conducting
 from interlock.assembly.project import Project, kept_text, read_state
 from interlock.cli.arguments import CommandArgs, WorkArgs
 from interlock.cli.terminal.asking.prompts import Prompts
+from interlock.cli.terminal.board.pager import view_lines
 from interlock.cli.terminal.exits import APPROVAL, BUDGET, DONE, ERROR
 from interlock.cli.terminal.model_choices import model_of, with_choices
-from interlock.cli.terminal.output import paint, say, say_json, table, terminal_safe
+from interlock.cli.terminal.output import paint, say, say_json, table
 from interlock.cli.terminal.sessions import Session, open_session, project_of
+from interlock.cli.terminal.signals import read_line
+from interlock.cli.terminal.talking.choice import talk_display
 from interlock.cli.work.goal import Goal
 from interlock.cli.work.joining import Staying, check_options
 from interlock.cli.work.tracks import read_text
@@ -23,8 +26,7 @@ from interlock.domain.values.approvals import ALLOWED, Approval
 from interlock.domain.values.discussions import Discussion, Quiet, Thinking, Unsure, Waiting
 from interlock.domain.values.gates import Blob
 from interlock.engine.agents.chat import check_message
-from interlock.engine.models.streams import ANSWERING, THINKING
-from interlock.errors import InterlockError, Rejected, Unavailable
+from interlock.errors import InterlockError, Misconfigured, Rejected, Unavailable
 from interlock.ports.model import Message
 from interlock.views.display import one_line, safe
 from interlock.views.inbox import approval_dict
@@ -42,7 +44,8 @@ class ShowArgs(CommandArgs, frozen=True):
 def chat(args: ChatArgs) -> int:
     project = with_choices(project_of(args), args)
     text = read_text("-") if args.text == "-" else args.text
-    if text is None and args.discussion is None:
+    talks = text is None and not args.json and Prompts().possible
+    if text is None and args.discussion is None and not talks:
         raise Rejected("write a message: interlock chat 'TEXT'; or name a discussion to continue: --in D-1")
     if text is not None:
         check_message(text)  # before a discussion is started for it
@@ -50,17 +53,85 @@ def chat(args: ChatArgs) -> int:
     conduct = conducting(project, auto_queue=False, approve_all=args.approve_all, workers=None, focus=())
     with open_session(project, conduct, model_of(project, args)) as session:
         check_options(session, args)
-        since = session.state.version
-        name = args.discussion or _start_discussion(session, text)
-        if text is not None:
-            session.say(name, text)
-        try:
-            code = _follow_turn(session, project, session.state.discussion(name).id, since, as_json=args.json)
-        except KeyboardInterrupt:
-            _stop_turn(session, name)
-            raise
+        conversation = Conversation(session, project, args)
+        code = conversation.talk() if talks else conversation.turn(text)
         Staying(session, Goal(), quiet=args.json).wait()
         return code
+
+
+class Conversation:
+    """The turns of one discussion, which begins with the first message."""
+
+    def __init__(self, session: Session, project: Project, args: ChatArgs) -> None:
+        self._session = session
+        self._project = project
+        self._args = args
+        self._name = session.state.discussion(args.discussion).id if args.discussion else ""
+        self._log: list[str] = []  # whole texts and outputs
+
+    def turn(self, text: str | None) -> int:
+        """One turn; without a text the answer that is under way. Ctrl-C ends it."""
+        since = self._session.state.version
+        self._name = self._name or _start_discussion(self._session, text)
+        if text is not None:
+            self._session.say(self._name, text)
+        try:
+            return follow_turn(self._session, self._project, self._name, since, self._args, self._log)
+        except KeyboardInterrupt:
+            _stop_turn(self._session, self._name)
+            raise
+
+    def talk(self) -> int:
+        """Turn by turn, until the person ends it."""
+        with suppress(ImportError):  # lines can be edited, and a pasted text is one message
+            import readline  # noqa: F401  # pyright: ignore[reportUnusedImport]
+        say(paint("Write a message. ? lists the commands, Ctrl-D ends.", "dim"))
+        if self._name and not isinstance(self._session.state.discussion(self._name).stage, Quiet):
+            self.turn(None)
+        while (typed := self._typed()) is not None:
+            if not typed or self._command(typed):
+                continue
+            with suppress(KeyboardInterrupt):  # it ended the turn; at the prompt it ends the command
+                try:
+                    check_message(typed)
+                    self.turn(typed)
+                except Rejected as refusal:
+                    say(paint(safe(str(refusal)), "bad"))
+        if self._name:
+            say(paint(f"continue with: interlock chat --in {self._name}", "dim", sys.stderr), sys.stderr)
+        return DONE
+
+    def _typed(self) -> str | None:
+        try:
+            typed = read_line(f"{self._name}> ").strip()
+        except EOFError:
+            say()
+            return None
+        return None if typed in ("/quit", "q") else typed
+
+    def _command(self, typed: str) -> bool:
+        """Whether this is a command of the conversation; it is done then."""
+        if typed in ("?", "/help"):
+            for word, does in COMMANDS:
+                say(f"  {word:12} {does}")
+        elif typed in ("v", "/view"):
+            try:
+                view_lines([safe(text) for text in self._log], at_end=True)
+            except Misconfigured as error:
+                say(paint(safe(str(error)), "waiting"))
+        elif typed.startswith("/") and typed[1:].isalpha():
+            say(f"there is no command {safe(typed)}; ? lists them")
+        else:
+            return False
+        return True
+
+
+COMMANDS = (
+    ("?, /help", "show these commands"),
+    ("v, /view", "view all texts and outputs so far, whole, in a pager"),
+    ("q, /quit", "end, as Ctrl-D; the discussion can be continued"),
+    ("Ctrl-C", "stop the answer"),
+)
 
 
 def list_(args: CommandArgs) -> int:
@@ -116,53 +187,33 @@ def _stop_turn(session: Session, name: str) -> None:
         say(paint(f"the answer was stopped; continue with: interlock chat --in {name} 'TEXT'", "dim"), sys.stderr)
 
 
-def _follow_turn(session: Session, project: Project, name: str, since: int, *, as_json: bool) -> int:
+def follow_turn(session: Session, project: Project, name: str, since: int, args: ChatArgs, log: list[str]) -> int:
     """Follow the discussion until the user's next turn; approvals are asked if there is a terminal."""
     prompts = Prompts()
-    printer = _StreamPrinter(f"Discussion: {name}", quiet=as_json or not sys.stdout.isatty())
-    end = session.listen(printer.take)
-    try:
-        for _ in session.follow(since, works=True):
-            discussion = session.state.discussion(name)
-            if isinstance(discussion.stage, Quiet):
-                break
-            if isinstance(discussion.stage, Waiting | Unsure):
-                asked = session.state.approval(discussion.stage.approval)
-                if not prompts.possible or as_json:
-                    return _report_waiting(discussion, asked, as_json=as_json)
-                printer.stop()
-                prompts.ask(session, asked)
-    finally:
-        end()
-    printer.stop()
-    if not isinstance(session.state.discussion(name).stage, Quiet):
-        raise Unavailable(f"the workbench has ended before the answer; continue with: interlock chat --in {name}")
-    return _report_answer(project, session.state.discussion(name), printer, as_json=as_json)
-
-
-class _StreamPrinter:
-    """Prints the model's output as it streams, its reasoning dimmed. Called from the engine's thread."""
-
-    def __init__(self, key: str, *, quiet: bool) -> None:
-        self._key = key
-        self._quiet = quiet
-        self._open = False
-        self._thinking = False
-        self.printed_answer = False
-
-    def take(self, key: str, piece: str) -> None:
-        if key == self._key and not self._quiet:
-            aside = self._thinking or piece == THINKING
-            self._thinking = aside and piece != ANSWERING
-            sys.stdout.write(terminal_safe(paint(piece, "dim" if aside else None)))
-            sys.stdout.flush()
-            self._open = True
-            self.printed_answer = self.printed_answer or not aside  # reasoning is no answer
-
-    def stop(self) -> None:
-        if self._open:
-            say()
-            self._open = False
+    display = talk_display(project, name, log, quiet=args.json, plain=args.plain)
+    with display:
+        end = session.listen(display.take)
+        try:
+            for records in session.follow(since, works=True):
+                display.show(records)
+                discussion = session.state.discussion(name)
+                if isinstance(discussion.stage, Quiet):
+                    break
+                if isinstance(discussion.stage, Waiting | Unsure):
+                    asked = session.state.approval(discussion.stage.approval)
+                    if not prompts.possible or args.json:
+                        return _report_waiting(discussion, asked, as_json=args.json)
+                    with display.paused():
+                        prompts.ask(session, asked)
+        finally:
+            end()
+        discussion = session.state.discussion(name)
+        if not isinstance(discussion.stage, Quiet):
+            raise Unavailable(f"the workbench has ended before the answer; continue with: interlock chat --in {name}")
+        answer = _answer(project, discussion)
+        if answer is not None and not args.json and not display.printed_answer:
+            display.answer(answer)
+    return _report_answer(discussion, answer, display.status(), args)
 
 
 def _report_waiting(discussion: Discussion, asked: Approval, *, as_json: bool) -> int:
@@ -176,18 +227,22 @@ def _report_waiting(discussion: Discussion, asked: Approval, *, as_json: bool) -
     return APPROVAL
 
 
-def _report_answer(project: Project, discussion: Discussion, printer: _StreamPrinter, *, as_json: bool) -> int:
-    error = discussion.stage.error if isinstance(discussion.stage, Quiet) else ""
+def _answer(project: Project, discussion: Discussion) -> str | None:
     last = _message(project, discussion.messages[-1]) if discussion.messages else None
-    answer = last.text if last is not None and last.role == "assistant" and not last.calls else None
-    if as_json:
+    return last.text if last is not None and last.role == "assistant" and not last.calls else None
+
+
+def _report_answer(discussion: Discussion, answer: str | None, status: str, args: ChatArgs) -> int:
+    error = discussion.stage.error if isinstance(discussion.stage, Quiet) else ""
+    if args.json:
         say_json({**_row(discussion), "answer": answer, "pending_approvals": []})
-    elif answer is not None and not printer.printed_answer:
-        say(safe(answer))
-    if error and not as_json:
-        say(paint(f"{discussion.id}: {safe(error)}", "bad", sys.stderr), sys.stderr)
-    if not as_json:
-        say(paint(f"continue with: interlock chat --in {discussion.id} 'TEXT'", "dim", sys.stderr), sys.stderr)
+    else:
+        if error:
+            say(paint(f"{discussion.id}: {safe(error)}", "bad", sys.stderr), sys.stderr)
+        if status:
+            say(paint(status, "dim", sys.stderr), sys.stderr)
+        if args.text is not None or not Prompts().possible:  # else the person is asked for the next message
+            say(paint(f"continue with: interlock chat --in {discussion.id} 'TEXT'", "dim", sys.stderr), sys.stderr)
     if not error:
         return DONE
     return BUDGET if error.startswith("over budget") else ERROR

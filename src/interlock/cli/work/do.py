@@ -1,16 +1,15 @@
 """`interlock do`: one command as a track of its own; each step is a ticket with its own worktree."""
 
 import sys
-from functools import partial
 
 from interlock.assembly.build import conducting
 from interlock.assembly.project import Project, kept_text
 from interlock.cli.arguments import WorkArgs
 from interlock.cli.terminal.asking.prompts import Prompts
+from interlock.cli.terminal.board.choice import run_display
 from interlock.cli.terminal.exits import APPROVAL, DONE, wrong_usage
 from interlock.cli.terminal.model_choices import model_of, with_choices
 from interlock.cli.terminal.output import say, say_json
-from interlock.cli.terminal.progress import ProgressDisplay
 from interlock.cli.terminal.sessions import Session, hearing, open_session, project_of
 from interlock.cli.work.goal import Goal
 from interlock.cli.work.joining import Staying, check_options
@@ -84,9 +83,9 @@ def _show_choices(project: Project, ready: Prepared, *, as_json: bool) -> int:
 def _drive(session: Session, name: str, since: int, args: DoArgs, *, typed: bool) -> int:
     prompts, goal = Prompts(), Goal((name,))
     asks = prompts.possible and not args.json
-    staying = Staying(session, goal, quiet=args.json)
-    fetch = partial(kept_text, project_of(args))
-    with ProgressDisplay(quiet=args.json or not asks, fetch=fetch) as progress, hearing(session, progress.hear):
+    display = run_display(project_of(args), quiet=args.json or not asks, plain=args.plain)
+    with display as progress, hearing(session, progress.hear):
+        staying = Staying(session, goal, quiet=args.json, tell=progress.tell)
         for records in session.follow(since, works=True):
             state = session.state
             progress.show(records, state, (name,))

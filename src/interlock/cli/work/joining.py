@@ -1,6 +1,7 @@
 """Work in a process that other commands use as well: which options count there, and how long it stays open."""
 
 import sys
+from collections.abc import Callable
 
 from interlock.cli.arguments import WorkArgs
 from interlock.cli.terminal.output import say
@@ -44,13 +45,20 @@ def check_options(
         )
 
 
+def _tell_on_stderr(text: str) -> None:
+    say(text, sys.stderr)
+
+
 class Staying:
     """Whether the process that holds the project must stay open for work of others, with one notice about it."""
 
-    def __init__(self, session: Session, goal: Goal, *, quiet: bool) -> None:
+    def __init__(
+        self, session: Session, goal: Goal, *, quiet: bool, tell: Callable[[str], None] = _tell_on_stderr
+    ) -> None:
         self._session = session
         self._goal = goal
         self._quiet = quiet
+        self._tell = tell
 
     def needed(self) -> bool:
         if isinstance(self._session, RemoteSession):
@@ -63,7 +71,7 @@ class Staying:
         if not self._quiet:
             self._quiet = True
             named = f" ({one_line(', '.join(others), 80)})" if others else ""
-            say(f"other work runs in this process{named}: it stays until that ends; Ctrl-C stops it", sys.stderr)
+            self._tell(f"other work runs in this process{named}: it stays until that ends; Ctrl-C stops it")
         return True
 
     def wait(self) -> None:

@@ -2,17 +2,15 @@
 
 import sys
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 from interlock.assembly.build import conducting
-from interlock.assembly.project import kept_text
 from interlock.cli.arguments import WorkArgs
 from interlock.cli.terminal.asking.prompts import Prompts
+from interlock.cli.terminal.board.choice import run_display
 from interlock.cli.terminal.exits import APPROVAL, BLOCKED, DONE, wrong_usage
 from interlock.cli.terminal.model_choices import model_of, with_choices
 from interlock.cli.terminal.output import say, say_json
-from interlock.cli.terminal.progress import ProgressDisplay
 from interlock.cli.terminal.sessions import Session, hearing, open_session, project_of
 from interlock.cli.work.goal import Goal, unfinished
 from interlock.cli.work.joining import Staying, check_options
@@ -157,14 +155,11 @@ def _drive(session: Session, goal: Goal, since: int, args: DriveArgs) -> int:
     project = project_of(args)
     prompts = Prompts()
     asks = prompts.possible and not args.json
-    staying = Staying(session, goal, quiet=args.json)
-    with (
-        ProgressDisplay(quiet=args.json, fetch=partial(kept_text, project)) as progress,
-        hearing(session, progress.hear),
-    ):
+    with run_display(project, quiet=args.json, plain=args.plain) as progress, hearing(session, progress.hear):
+        staying = Staying(session, goal, quiet=args.json, tell=progress.tell)
         for records in session.follow(since, works=True):
             state = session.state
-            progress.show(records, state, goal.tracks(state))
+            progress.show(records, state, goal.tracks(state), tuple(epic.id for epic in goal.epics(state)))
             if goal.is_idle(state):
                 if staying.needed():
                     continue

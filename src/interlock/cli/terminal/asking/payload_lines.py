@@ -56,7 +56,7 @@ def _payload_lines(name: str, payload: Payload) -> list[str]:
             return _step_lines(payload)
         case GatePayload():
             lines = [f"  {safe(line)}" for line in payload.message.splitlines()]
-            lines += ["", *diff_lines(payload.diff)] if payload.diff else []
+            lines += ["", *diff_lines(payload.diff, numbered=False)] if payload.diff else []
             return lines + _more(name, cut=bool(payload.diff_blob))
         case MergePayload():
             lines = [f"  onto {exact(payload.branch)}: {payload.before[:12]} -> {payload.after[:12]}"]

@@ -1,11 +1,8 @@
 """Questions in the terminal: an approval with its asker, reason and exact bytes, and one letter for each action."""
 
-import os
 import sys
-import tempfile
 from contextlib import suppress
 from functools import partial
-from pathlib import Path
 from typing import assert_never
 
 from interlock.assembly.lasting_rules import keep_rule, lasting_rule
@@ -13,15 +10,19 @@ from interlock.assembly.project import kept_text
 from interlock.cli.terminal.asking.diff_lines import parts_from
 from interlock.cli.terminal.asking.edits import Fetch, editable_context, editable_text, edited_text
 from interlock.cli.terminal.asking.payload_lines import describe
-from interlock.cli.terminal.output import paint, say, terminal_safe
+from interlock.cli.terminal.asking.together import equal_ones, named
+from interlock.cli.terminal.board.modes import forget_typed
+from interlock.cli.terminal.board.pager import view_lines
+from interlock.cli.terminal.output import paint, say
 from interlock.cli.terminal.sessions import Session
 from interlock.cli.terminal.signals import read_line
-from interlock.domain.messages.commands.approval_commands import AnswerApproval
+from interlock.domain.messages.commands.approval_commands import AnswerApproval, AnswerApprovals
+from interlock.domain.messages.events.approval_events import ApprovalsAnswered
 from interlock.domain.review.comments import comment_from
 from interlock.domain.values.approvals import Answered, Approval, Comment, Decision, Withdrawn, count_choices
 from interlock.errors import BadValue, InterlockError, JournalError, Misconfigured, Rejected
-from interlock.sandbox.jobs.foreground import run_editor
 from interlock.views.actions import Action, actions_of
+from interlock.views.answer_sets import seen, set_sentence
 from interlock.views.display import counted, safe
 from interlock.views.inbox import cut_texts, with_whole_texts
 
@@ -56,11 +57,18 @@ class _Question:
         if len(lines) > _MOST_LINES:
             say(paint(f"  … {counted(len(lines) - _MOST_LINES, 'more line')}: v shows all", "waiting"))
         actions = actions_of(self._approval)
-        question = f"{', '.join(f'[{one.key}] {one.label}' for one in actions)}, [v] View all: "
+        shown: tuple[Approval, ...] = ()
+        forget_typed()  # what was typed before this appeared is no answer to it
         while True:
-            letter = _read(question).strip().lower()[:1]
+            alike = equal_ones(self._session.state, self._approval)  # more may have come since the last question
+            if len(alike) > 1 and alike != shown:
+                say(paint(f"  {counted(len(alike), 'equal approval')}: {named(alike)}", "waiting"))
+            shown = alike
+            letter = _read(_question(actions, len(alike))).strip().lower()[:1]
             if letter == "v":
                 _view(lines)
+            if letter == "m" and len(alike) > 1 and self._answer_all(alike):
+                return
             action = _chosen(letter, actions)
             if action is None:
                 continue
@@ -94,6 +102,23 @@ class _Question:
             case _:
                 assert_never(action.name)
 
+    def _answer_all(self, alike: tuple[Approval, ...]) -> bool:
+        """Whether this approval is answered now. The answer is bound to the set; what has changed since is left out."""
+        letter = _read(f"all {len(alike)} at once: [a] Approve, [r] Reject, [n] Not: ").strip().lower()[:1]
+        if letter not in ("a", "r"):
+            return False
+        message = _reasons("reject")[0] if letter == "r" else ""
+        answers = AnswerApprovals(seen(alike), "approve" if letter == "a" else "reject", message)
+        try:
+            receipt = self._session.submit(answers)
+        except Rejected as refusal:
+            say(paint(safe(str(refusal)), "waiting"))
+        else:
+            for recorded in receipt.records:
+                if isinstance(recorded.event, ApprovalsAnswered):
+                    say(safe(set_sentence(recorded.event)))
+        return isinstance(self._session.state.approval(self._approval.id).state, Answered | Withdrawn)
+
     def _edit(self, action: Action, text: str | None) -> str | None:
         if text is None:
             return None
@@ -125,6 +150,11 @@ class _Question:
         if action.name == "always":
             keep_rule(self._session.project, self._rule, everywhere=self._everywhere)
         return True
+
+
+def _question(actions: tuple[Action, ...], alike: int) -> str:
+    together = [f"[m] All {alike} equal"] if alike > 1 else []
+    return f"{', '.join([*(f'[{one.key}] {one.label}' for one in actions), *together, '[v] View all'])}: "
 
 
 def _chosen(letter: str, actions: tuple[Action, ...]) -> Action | None:
@@ -172,10 +202,7 @@ def _read(question: str) -> str:
 
 def _view(lines: list[str]) -> None:
     """All lines in a pager."""
-    with tempfile.TemporaryDirectory(prefix="interlock-view-") as folder:
-        file = Path(folder) / "approval.txt"
-        file.write_text("".join(f"{terminal_safe(line)}\n" for line in lines))
-        try:
-            run_editor(os.environ.get("PAGER") or "less -R", file)
-        except Misconfigured as error:
-            say(f"{error} (for this, $PAGER)")
+    try:
+        view_lines(lines)
+    except Misconfigured as error:
+        say(paint(safe(str(error)), "waiting"))

@@ -76,7 +76,7 @@ def _add_assert(group: Commands) -> None:
         "assert",
         "serve.harness:assert_",
         "check that a condition holds now; exit 1: it does not",
-        "interlock test assert value_equals:input:Goal:Better --message 'the goal is lost'",
+        "interlock test assert value_equals:input:Goal:Better --message 'it is lost'",
     )
     command.add_argument("condition", metavar="CONDITION", help=_CONDITIONS)
     command.add_argument("--message", default="", metavar="TEXT", help="the message of a failure")
