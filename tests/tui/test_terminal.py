@@ -45,6 +45,12 @@ class Terminal:
             threading.Event().wait(0.05)
         return text
 
+    def hides(self, word: str) -> None:
+        deadline = time.monotonic() + PATIENCE_S
+        while word in (text := self.text):
+            assert time.monotonic() < deadline, f"{word} is still shown:\n{text}"
+            threading.Event().wait(0.05)
+
     def pid(self) -> int:
         """The process of the workbench."""
         shell_pid = self._tmux("list-panes", "-t", "t", "-F", "#{pane_pid}").strip()
@@ -92,7 +98,7 @@ def test_an_approval_is_answered_the_process_killed_started_again_and_left(
     terminal.press("?")
     terminal.shows("Everywhere", "Esc")
     terminal.press("q")
-    terminal.shows("Enter open")
+    terminal.hides("Everywhere")
     terminal.press("q")
     assert "ended with 0" in terminal.shows("ended with")
     project.check_whole()

@@ -260,10 +260,13 @@ class Workbench(App[None]):
         if isinstance(self.screen_stack[0].focused, Input | TextArea):  # not of a window over the panels
             pairs: tuple[tuple[str, str], ...] = (("Enter", "send"), ("Esc", "leave the input"))
         else:
-            pairs = (*panel.keys, ("Tab", "next"))
-        for key, what in (*pairs, ("?", "help"), ("^P", "commands"), ("q", "quit")):
+            pairs = panel.keys
+        for key, what in pairs:
             spans += [Span(key, "accent", bold=True), Span(f" {what}  ", "dim")]
-        self.foot.show(row(*spans))
+        always: list[Span] = []
+        for key, what in (("?", "help"), ("^P", "commands"), ("q", "quit")):
+            always += [Span(key, "accent", bold=True), Span(f" {what} ", "dim")]
+        self.foot.show(row(*spans, right=always))
 
     def _draw_note(self) -> None:
         if not self._is_drawable:
