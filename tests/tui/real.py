@@ -5,7 +5,7 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from typing import Any
 
-from interlock.cli.serve.tui import TuiArgs
+from interlock.cli.serve.tui_args import TuiArgs
 from interlock.cli.serve.tui_bench import TuiBench
 from interlock.tui.app import Workbench
 from interlock.tui.bench import Bench

@@ -19,13 +19,17 @@ PATIENCE_S = 60
 
 class Terminal:
     def __init__(self, folder: Path, project: Project, size: tuple[int, int], **env: str) -> None:
-        self._socket = str(folder / "tmux.sock")
+        self._folder = folder
+        self._starts = 0
+        self._socket = ""
         self._project = project
         self._size = size
         self._env = {**project.env, "TERM": "xterm-256color", "TMUX": "", **env}
 
     def start(self, *words: str) -> None:
-        """The command, and a shell's exit code after it."""
+        """The command, and a shell's exit code after it. Each start has a server of its own."""
+        self._starts += 1
+        self._socket = str(self._folder / f"tmux{self._starts}.sock")
         command = f"{shlex.join(self._project.argv('tui', *words))}; echo ended with $?; exec cat"
         width, height = map(str, self._size)
         place = ("-c", str(self._project.root), "-x", width, "-y", height)

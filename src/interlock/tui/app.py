@@ -93,6 +93,10 @@ class Workbench(App[None]):
         self.panels: tuple[Panel, ...] = self._panels()
         self.current = 0
 
+    @property
+    def sender(self) -> Sender:
+        return self.send
+
     def _panels(self) -> tuple[Panel, ...]:
         parts = (self.colours, self.picture, self.send)
         return (
@@ -394,7 +398,7 @@ class Workbench(App[None]):
             if entry is not None:
                 entry.act()
 
-        self.push_screen(Palette(self.colours, entries(self)), done)
+        self.push_screen(Palette(self.colours, entries(self, self.panels)), done)
 
     async def edit(self, text: str, suffix: str) -> str | None:
         """The text after the user's editor, which has the terminal meanwhile."""

@@ -5,20 +5,12 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from interlock.cli.arguments import ModelArgs
+from interlock.cli.serve.tui_args import TuiArgs
 from interlock.cli.terminal.exits import DONE, ERROR
-from interlock.domain.values.autonomy import Autonomy
 from interlock.errors import Misconfigured
 
 if TYPE_CHECKING:
     from interlock.tui.bench import Bench
-
-
-class TuiArgs(ModelArgs, frozen=True):
-    auto_queue: bool
-    workers: int | None
-    autonomy: Autonomy | None
-    plain: bool
 
 
 def tui(args: TuiArgs) -> int:

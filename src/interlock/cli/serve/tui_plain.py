@@ -5,7 +5,7 @@ import sys
 import threading
 from collections.abc import Sequence
 
-from interlock.cli.serve.tui import TuiArgs
+from interlock.cli.serve.tui_args import TuiArgs
 from interlock.cli.serve.tui_bench import TuiBench
 from interlock.cli.terminal.asking.prompts import Prompts
 from interlock.cli.terminal.exits import DONE

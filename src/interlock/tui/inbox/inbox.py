@@ -248,7 +248,7 @@ class Inbox(Panel):
             draft.touch()
             self.draw()
 
-        self.bench_app.ask("A comment, as FILE:LINE: TEXT", take, start)
+        self.shell.ask("A comment, as FILE:LINE: TEXT", take, start)
 
     def action_mark(self) -> None:
         groups = self.picture.groups
@@ -329,7 +329,7 @@ class Inbox(Panel):
             row(Span(one_line(f"{place.file}:{place.line}: {place.text}", 64), "accent"))
             for place in draft.comments[-6:]
         ]
-        self.bench_app.ask(question, take, draft.message, about)
+        self.shell.ask(question, take, draft.message, about)
 
     def _always(self, approval: Approval, draft: Draft, *, everywhere: bool, by_key: bool) -> None:
         """The first press shows the rule, the second approves and stores it."""
@@ -388,7 +388,7 @@ class Inbox(Panel):
 
     async def _in_editor(self, text: str, suffix: str) -> str | None:
         try:
-            return await self.bench_app.edit(text, suffix)
+            return await self.shell.edit(text, suffix)
         except (InterlockError, OSError, UnicodeDecodeError) as error:
             self.send.note(str(error), "bad")
             return None

@@ -193,12 +193,12 @@ class Board(Panel):
         _, name, _ = self.list.at(self.list.cursor)
         if name in self.picture.state.tracks and name != self.picture.chosen_track:
             self.picture.choose_track(name)
-            self.bench_app.draw_all()
+            self.shell.draw_all()
 
     def on_line_list_opened(self, event: LineList.Opened) -> None:
         _, name, ticket = self.list.at(self.list.cursor)
         if ticket:
-            self.bench_app.show_ticket(name, ticket)
+            self.shell.show_ticket(name, ticket)
 
     # ── tickets ──────────────────────────────────────────────────────────────────────────
 
@@ -296,7 +296,7 @@ class Board(Panel):
             )
 
     def action_goal(self) -> None:
-        self.bench_app.ask(
+        self.shell.ask(
             "A goal: a planner proposes tracks for it, and you accept or reject them",
             lambda text: self.send.submit(PlanEpic(text), "the goal is being planned") if text.strip() else None,
         )
@@ -304,7 +304,7 @@ class Board(Panel):
     # ── asking first ─────────────────────────────────────────────────────────────────────
 
     def _confirm(self, question: str, command: HumanCommand, said: str) -> None:
-        self.bench_app.confirm(question, lambda: self.send.submit(command, said))
+        self.shell.confirm(question, lambda: self.send.submit(command, said))
 
     def _with_reason(
         self, question: str, command: Callable[[str], HumanCommand], said: str, *, needed: bool = False
@@ -313,4 +313,4 @@ class Board(Panel):
             if text.strip() or not needed:
                 self.send.submit(command(text.strip()), said)
 
-        self.bench_app.ask(question, take)
+        self.shell.ask(question, take)

@@ -127,4 +127,4 @@ class Graph(Panel):
     def on_line_list_opened(self, event: LineList.Opened) -> None:
         track = self.picture.track
         if track is not None and self.list.chosen in track.tickets:
-            self.bench_app.show_ticket(track.id, self.list.chosen)
+            self.shell.show_ticket(track.id, self.list.chosen)

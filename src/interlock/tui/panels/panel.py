@@ -1,6 +1,6 @@
 """A panel: a frame that is bright while something in it has the keyboard."""
 
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from rich.text import Text
 from textual.containers import Vertical
@@ -9,9 +9,7 @@ from interlock.tui.colours import Colours
 from interlock.tui.lines.rows import shown
 from interlock.tui.picture import Picture
 from interlock.tui.sending import Sender
-
-if TYPE_CHECKING:
-    from interlock.tui.app import Workbench
+from interlock.tui.shell import Shell
 
 
 class Panel(Vertical):
@@ -27,8 +25,8 @@ class Panel(Vertical):
         self.send = send
 
     @property
-    def bench_app(self) -> "Workbench":
-        return cast("Workbench", self.app)
+    def shell(self) -> Shell:
+        return cast("Shell", self.app)
 
     def draw(self) -> None:
         """The snapshot is another."""

@@ -232,7 +232,7 @@ class Streams(Panel):
             self._word = word.strip()
             self.action_found(1)
 
-        self.bench_app.ask("Search for:", look)
+        self.shell.ask("Search for:", look)
 
     def action_found(self, by: int) -> None:
         if self._word and not self.lines.find(self._word, by):

@@ -105,4 +105,4 @@ class Timeline(Panel):
         fact = self.lines.chosen
         if fact is not None:
             text = f"{fact.at}\n{fact.kind} {fact.whose}\n\n{fact.text}\n{fact.more}"
-            self.bench_app.read(f"Event {fact.version}", lambda width: wrapped(safe(text), width))
+            self.shell.read(f"Event {fact.version}", lambda width: wrapped(safe(text), width))

@@ -1,7 +1,7 @@
 """The commands of the palette."""
 
+from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING
 
 from interlock.domain.messages.commands.steering_commands import SetAutonomy
 from interlock.domain.values.autonomy import MEANING, Autonomy
@@ -9,23 +9,23 @@ from interlock.ports.effects import UndoPlan
 from interlock.tui.lines.rows import Span, row
 from interlock.tui.panels.board import Board
 from interlock.tui.panels.discussion import Discussion
+from interlock.tui.panels.panel import Panel
 from interlock.tui.panels.streams import Streams
 from interlock.tui.screens.palette import Entry
+from interlock.tui.shell import Shell
 from interlock.views.display import counted, one_line
-
-if TYPE_CHECKING:
-    from interlock.tui.app import Workbench
 
 _LEVELS: tuple[Autonomy, ...] = ("ask", "review", "land")
 _MOST_FILES = 8
 
 
-def entries(app: "Workbench") -> list[Entry]:
-    board, streams = app.query_one(Board), app.query_one(Streams)
-    talk = app.query_one(Discussion)
+def entries(app: Shell, panels: Sequence[Panel]) -> list[Entry]:
+    board = next(panel for panel in panels if isinstance(panel, Board))
+    streams = next(panel for panel in panels if isinstance(panel, Streams))
+    talk = next(panel for panel in panels if isinstance(panel, Discussion))
     shown = [
         Entry(f"Show {panel.label}", str(number), partial(app.show_panel, panel.label))
-        for number, panel in enumerate(app.panels, 1)
+        for number, panel in enumerate(panels, 1)
     ]
     levels = [Entry(f"Autonomy {level}: {MEANING[level]}", "", partial(_set_autonomy, app, level)) for level in _LEVELS]
     return [
@@ -51,11 +51,11 @@ def entries(app: "Workbench") -> list[Entry]:
     ]
 
 
-def _set_autonomy(app: "Workbench", level: Autonomy) -> None:
-    app.send.submit(SetAutonomy(level), f"autonomy {level}: {MEANING[level]}")
+def _set_autonomy(app: Shell, level: Autonomy) -> None:
+    app.sender.submit(SetAutonomy(level), f"autonomy {level}: {MEANING[level]}")
 
 
-def _undo(app: "Workbench", *, redo: bool) -> None:
+def _undo(app: Shell, *, redo: bool) -> None:
     """Shows what would change, and asks first."""
 
     def confirm(plan: UndoPlan) -> None:
@@ -65,6 +65,6 @@ def _undo(app: "Workbench", *, redo: bool) -> None:
             about.append(row(Span(f"and {counted(rest, 'more change')}", "faint")))
         verb = "Make again" if redo else "Take back"
         question = f"{verb} {plan.id}: {one_line(plan.what, 80)}?"
-        app.confirm(question, lambda: app.send.run(lambda bench: bench.undo(plan), f"done: {plan.id}"), about)
+        app.confirm(question, lambda: app.sender.run(lambda bench: bench.undo(plan), f"done: {plan.id}"), about)
 
-    app.send.run(lambda bench: bench.undo_plan(redo=redo), then=confirm)
+    app.sender.run(lambda bench: bench.undo_plan(redo=redo), then=confirm)
