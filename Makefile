@@ -32,7 +32,7 @@ packages:
 	@scripts/debian-packages
 
 tracing:
-	@scripts/debian-packages strace chromium
+	@scripts/debian-packages strace tmux chromium
 	@scripts/axe-core
 
 $(READY): pyproject.toml requirements.lock src/interlock/version.py

@@ -26,6 +26,7 @@ GROUPS = {
     "approval": "benchmarks.approval",
     "api": "benchmarks.api",
     "window": "benchmarks.window",
+    "terminal": "benchmarks.terminal",
     "harness": "benchmarks.harness",
     "gate": "benchmarks.gate",
     "preview": "benchmarks.preview",

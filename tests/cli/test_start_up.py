@@ -22,6 +22,7 @@ HEAVY = {
     "json",
     "acp",
     "pydantic",
+    "textual",
 }
 SDKS = {"mcp", "mcp_types", "anyio", "starlette", "pydantic"}
 

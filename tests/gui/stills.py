@@ -20,6 +20,7 @@ from immutables import Map
 from msgspec.structs import replace
 from PIL import Image
 
+from interlock.desk.times import moment
 from interlock.domain.messages.envelopes import Recorded
 from interlock.domain.state.state import State
 from interlock.domain.state.tracks import Counts, Track
@@ -27,7 +28,6 @@ from interlock.domain.step import replay
 from interlock.domain.values.gates import Gate
 from interlock.domain.values.tickets import Blocked, Completed, Stage, Ticket, TicketSpec, Todo, Working
 from interlock.gui.data.figures import Figures
-from interlock.gui.data.frame import moment
 from interlock.journal.upcast import read_event
 from tests.gui.bench import Bench, windowed
 

@@ -73,6 +73,10 @@ VIOLATIONS = {
         ("cli/p14.py", "from subprocess import run", "interlock.cli.p14 -> subprocess"),
     ],
     "imgui": [("cli/p15.py", "from imgui_bundle import imgui", "interlock.cli.p15 -> imgui_bundle")],
+    "textual": [
+        ("gui/p33.py", "from textual.app import App", "interlock.gui.p33 -> textual"),
+        ("cli/p34.py", "import pygments", "interlock.cli.p34 -> pygments"),
+    ],
     "http": [
         ("gui/p16.py", "import litestar", "interlock.gui.p16 -> litestar"),
         ("cli/p17.py", "from uvicorn import Server", "interlock.cli.p17 -> uvicorn"),
@@ -110,6 +114,7 @@ ALLOWED = [
     ("journal/room.py", "import sqlite3"),
     ("sandbox/room.py", "import subprocess"),
     ("gui/room.py", "from imgui_bundle import imgui"),
+    ("tui/room.py", "import pygments.lexers, textual\nfrom textual.app import App"),
     ("api/room.py", "import litestar.openapi, uvicorn, uvloop"),
     ("uitest/room.py", "import grpc, imgui_bundle, grpc_reflection.v1alpha"),
     ("mcp_server/room.py", "import anyio, mcp, mcp_types\nfrom mcp.server.lowlevel.server import Server"),

@@ -2,7 +2,8 @@
 
 import pytest
 
-from interlock.gui.drawing.theme import THEMES, TINT, contrast, mixed
+from interlock.desk.palette import THEMES, TINT, mixed
+from interlock.gui.drawing.theme import contrast
 
 TEXT = ("text", "dim", "faint", "good", "running", "waiting", "bad", "accent", "planner")
 

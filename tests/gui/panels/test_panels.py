@@ -10,6 +10,7 @@ from immutables import Map
 from msgspec.structs import replace
 
 from interlock.desk.buttons import BUTTONS
+from interlock.desk.feed import LINES
 from interlock.desk.fields import FIELDS, TABS
 from interlock.domain.messages.commands.conductor_commands import StartConductor
 from interlock.domain.messages.commands.track_commands import AddTrack, StartTrack
@@ -20,7 +21,6 @@ from interlock.domain.values.budgets import Usage
 from interlock.domain.values.discussions import Discussion, Quiet
 from interlock.domain.values.gates import Blob
 from interlock.domain.values.tickets import Blocked, Completed, Ticket, TicketSpec, Todo, Working
-from interlock.gui.data.feed import LINES
 from interlock.ports.model import Message
 from tests.domain.runs import history_of, ran
 from tests.gui.bench import AT, Bench, asking_all, windowed

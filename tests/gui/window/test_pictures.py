@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from interlock.gui.drawing.theme import THEMES
+from interlock.desk.palette import THEMES
 from tests.cli.project import Project
 
 

@@ -396,6 +396,16 @@ class SecretFiles(msgspec.Struct, frozen=True):
     ] = ()
 
 
+class TuiSettings(msgspec.Struct, frozen=True):
+    notify: Annotated[
+        Literal["auto", "bell", "off"],
+        Meta(
+            description="When something waits and the terminal is not in front: a notification and the bell, the bell"
+            " alone, or nothing"
+        ),
+    ] = "auto"
+
+
 class Settings(msgspec.Struct, frozen=True):
     sandbox: Annotated[
         Literal["auto", "bubblewrap", "landlock", "off"],
@@ -449,3 +459,4 @@ class Settings(msgspec.Struct, frozen=True):
     journal: JournalSettings = JournalSettings()
     logs: Logs = Logs()
     tests: HistorySettings = HistorySettings()
+    tui: TuiSettings = TuiSettings()

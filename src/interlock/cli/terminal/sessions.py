@@ -215,6 +215,15 @@ class LocalSession:
     def clients_at_work(self) -> int:
         return self._opened.clients_at_work
 
+    @property
+    def sandbox_level(self) -> str:
+        return self._opened.sandbox_level
+
+    @property
+    def hint(self) -> str:
+        """What a person may want to do first."""
+        return self._opened.hint
+
     def follow(self, after: int | None = None, *, works: bool = False) -> Iterator[Sequence[Recorded]]:
         following = self._opened.follow(self.state.version if after is None else after)
         yield ()

@@ -32,6 +32,7 @@ from interlock.cli.words.serve_words import (
     add_open,
     add_serve,
     add_sessions,
+    add_tui,
     add_tunnel,
 )
 from interlock.cli.words.ticket_words import add_tickets, add_workers
@@ -97,10 +98,10 @@ def parse(argv: list[str]) -> argparse.Namespace:
     """The namespace has `handler` ("module:function" below `interlock.cli`) and the command's arguments."""
     _Parser.wants_json = "--json" in argv or _asks_for_json_format(argv)
     parser = build()
-    namespace = parser.parse_args(argv or ["gui"])
+    namespace = parser.parse_args(argv or [_workbench()])
     folder = vars(namespace).pop("folder", None)
     if folder is not None and not hasattr(namespace, "handler") and not hasattr(namespace, "parser"):
-        return parse(["gui", "-C", folder])
+        return parse([_workbench(), "-C", folder])
     if not hasattr(namespace, "handler"):
         chosen: argparse.ArgumentParser = getattr(namespace, "parser", parser)
         chosen.error("what should be done? See --help.")
@@ -111,6 +112,15 @@ def parse(argv: list[str]) -> argparse.Namespace:
             parser.error("-C is given twice: before the command and after it")
         namespace.project = folder
     return namespace
+
+
+def _workbench() -> str:
+    """The command of `interlock` alone: the window; in a terminal without a display the terminal workbench."""
+    import os
+
+    display = os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
+    terminal = sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty()  # pyright: ignore[reportUnnecessaryComparison]
+    return "tui" if terminal and not display else "gui"
 
 
 def _asks_for_json_format(argv: list[str]) -> bool:
@@ -136,7 +146,7 @@ def build() -> argparse.ArgumentParser:
     commands = ListedCommands(parser.add_subparsers(metavar="COMMAND", help=argparse.SUPPRESS, prog="interlock"))
     for add in (
         *(add_init, add_run, add_resume, add_do, add_parse, add_chat, add_tell, add_autonomy, add_discussions),
-        *(add_serve, add_gui, add_open, add_sessions, add_tunnel),
+        *(add_serve, add_gui, add_tui, add_open, add_sessions, add_tunnel),
         *(add_acp, add_mcp, add_mcp_servers, add_ask_hook, add_hooks),
         *(add_tracks, add_tickets, add_workers, add_approvals, add_checkpoint, add_undo),
         *(add_policy, add_tools, add_models, add_agents, add_journal, _add_test),

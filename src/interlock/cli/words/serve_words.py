@@ -62,6 +62,21 @@ def add_gui(commands: Commands) -> None:
     add_model_options(command)
 
 
+def add_tui(commands: Commands) -> None:
+    command = add_command(
+        commands,
+        "tui",
+        "serve.tui:tui",
+        "open the workbench in this terminal (the same as 'interlock' alone without a display)",
+        "interlock tui",
+        "interlock tui --plain    # lines instead of a screen: for a screen reader",
+        json=False,
+    )
+    command.add_argument("--plain", action="store_true", help="print lines of what changes, and ask by line")
+    _add_conductor_options(command)
+    add_model_options(command)
+
+
 def add_open(commands: Commands) -> None:
     command = add_command(
         commands,

@@ -2,17 +2,16 @@
 
 import time
 from collections.abc import Callable
-from datetime import UTC, datetime
-from functools import lru_cache
 
 from interlock.desk.desk import Desk, View
 from interlock.desk.desk_json import indicators
+from interlock.desk.feed import Feed
+from interlock.desk.outlook import Outlook
+from interlock.desk.times import duration, moment
 from interlock.domain.state.state import State
 from interlock.domain.state.tracks import Track
 from interlock.domain.values.approvals import Approval
 from interlock.domain.values.epics import Epic
-from interlock.gui.data.feed import Feed
-from interlock.gui.data.outlook import Outlook
 from interlock.views.board import TrackRow, WorkerRow, track_rows, worker_rows
 from interlock.views.mma_status import active_tiers, active_track
 
@@ -117,33 +116,3 @@ class Frame:
     def epic(self) -> Epic | None:
         epics = self.state.epics_in_order()
         return epics[-1] if epics else None
-
-
-_moments: dict[str, float] = {}
-
-
-def moment(text: str) -> float:
-    seconds = _moments.get(text)
-    if seconds is None:
-        if len(_moments) > 10_000:
-            _moments.clear()
-        try:
-            seconds = _moments[text] = datetime.fromisoformat(text).timestamp()
-        except ValueError:
-            return time.time()
-    return seconds
-
-
-def duration(seconds: float) -> str:
-    whole = max(0, int(seconds))
-    if whole >= 48 * 3_600:
-        return f"{whole // 86_400} d"
-    hours, rest = divmod(whole, 3_600)
-    minutes, left = divmod(rest, 60)
-    return f"{hours}:{minutes:02d}:{left:02d}" if hours else f"{minutes}:{left:02d}"
-
-
-@lru_cache(10_000)  # the same rows are drawn in every frame
-def clock(text: str) -> str:
-    """The local time of day."""
-    return datetime.fromtimestamp(moment(text), UTC).astimezone().strftime("%H:%M:%S")

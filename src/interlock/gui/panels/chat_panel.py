@@ -3,8 +3,8 @@
 import msgspec
 from imgui_bundle import imgui
 
+from interlock.desk.feed import ANSWERING, THINKING, Stream
 from interlock.domain.values.discussions import Discussion, Quiet, Thinking, Waiting
-from interlock.gui.data.feed import ANSWERING, THINKING, Stream
 from interlock.gui.data.frame import Frame
 from interlock.gui.data.sending import Sender
 from interlock.gui.drawing.prose import draw_prose

@@ -2,8 +2,9 @@
 
 from imgui_bundle import imgui
 
-from interlock.gui.data.feed import Stream
-from interlock.gui.data.frame import Frame, clock
+from interlock.desk.feed import Stream
+from interlock.desk.times import clock
+from interlock.gui.data.frame import Frame
 from interlock.gui.data.sending import Sender
 from interlock.gui.drawing.text_widgets import clipped
 from interlock.gui.drawing.theme import NORMAL, SMALL

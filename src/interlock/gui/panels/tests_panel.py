@@ -4,9 +4,10 @@ from bisect import bisect_left
 
 from imgui_bundle import imgui
 
+from interlock.desk.times import duration
 from interlock.domain.checks.test_history_texts import restored
 from interlock.domain.values.test_history import Execution, History, Outcome
-from interlock.gui.data.frame import Frame, duration
+from interlock.gui.data.frame import Frame
 from interlock.gui.data.sending import Sender
 from interlock.gui.drawing import symbols
 from interlock.gui.drawing.text_widgets import clipped, fitted

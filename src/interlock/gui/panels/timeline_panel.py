@@ -2,7 +2,8 @@
 
 from imgui_bundle import imgui
 
-from interlock.gui.data.frame import Frame, clock
+from interlock.desk.times import clock
+from interlock.gui.data.frame import Frame
 from interlock.gui.data.sending import Sender
 from interlock.gui.drawing.text_widgets import clipped
 from interlock.gui.drawing.theme import NORMAL

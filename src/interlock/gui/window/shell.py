@@ -14,7 +14,7 @@ from typing import Protocol
 from imgui_bundle import imgui
 
 from interlock.desk.desk import Desk
-from interlock.gui.data.feed import Feed
+from interlock.desk.feed import Feed
 from interlock.gui.data.figures import Figures
 from interlock.gui.data.frame import Frame, WindowFacts
 from interlock.gui.data.sending import Sender

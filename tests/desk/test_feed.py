@@ -3,10 +3,10 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
+from interlock.desk.feed import ALL, LINES, STREAMS, WIDEST, Feed, Stream
 from interlock.domain.messages.envelopes import Recorded
 from interlock.domain.messages.events.track_events import TrackStarted
 from interlock.engine.models.streams import ANSWERING, THINKING
-from interlock.gui.data.feed import ALL, LINES, STREAMS, WIDEST, Feed, Stream
 from interlock.gui.drawing.drafts import Draft
 
 

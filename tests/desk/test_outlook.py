@@ -4,7 +4,7 @@ from random import Random
 
 from msgspec.structs import replace
 
-from interlock.gui.data.outlook import Outlook
+from interlock.desk.outlook import Outlook
 from tests.domain.given import Bench, bench, shell
 from tests.views.outlook.simulated_track import simulated
 
