@@ -75,6 +75,7 @@ async def _answered(load: str, tickets: int, lines: int, keys: int) -> Data:
         app: Any = screen.app
         if load == "stream":
             key = "Tier 3 (Worker): T-1"
+            half = 0
             tracemalloc.start()
             for part in range(lines // 1_000):
                 app.feed.text(key, "a line of a log, as long as lines of logs are, with some words in it\n" * 1_000)

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from interlock.cli.serve.tui_args import TuiArgs
+from interlock.cli.serve.tui.args import TuiArgs
 from interlock.domain.state.state import State
 from tests.cli.project import Project
 from tests.simulation.live import MOCK

@@ -5,8 +5,8 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from typing import Any
 
-from interlock.cli.serve.tui_args import TuiArgs
-from interlock.cli.serve.tui_bench import TuiBench
+from interlock.cli.serve.tui.args import TuiArgs
+from interlock.cli.serve.tui.bench import TuiBench
 from interlock.tui.app import Workbench
 from interlock.tui.bench import Bench
 from tests.cli.project import Project

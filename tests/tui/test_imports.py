@@ -11,7 +11,7 @@ import pytest
     [
         "interlock.cli.main",
         "interlock.cli.words.parser",
-        "interlock.cli.serve.tui",
+        "interlock.cli.serve.tui.start",
         "interlock.cli.serve.gui",
         "interlock.cli.serve.serve",
         "interlock.cli.serve.acp",

@@ -100,4 +100,5 @@ RIGHTS: dict[str, Right] = {
     "logs.keep_days": "trust",  # decides what is deleted
     "tests.keep": "trust",
     "tests.keep_days": "trust",
+    "tui.notify": "never",
 }

@@ -66,7 +66,7 @@ def add_tui(commands: Commands) -> None:
     command = add_command(
         commands,
         "tui",
-        "serve.tui:tui",
+        "serve.tui.start:tui",
         "open the workbench in this terminal (the same as 'interlock' alone without a display)",
         "interlock tui",
         "interlock tui --plain    # lines instead of a screen: for a screen reader",

@@ -5,7 +5,7 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from interlock.cli.serve.tui_args import TuiArgs
+from interlock.cli.serve.tui.args import TuiArgs
 from interlock.cli.terminal.exits import DONE, ERROR
 from interlock.errors import Misconfigured
 
@@ -17,7 +17,7 @@ def tui(args: TuiArgs) -> int:
     if args.script and args.provider != "scripted":
         raise Misconfigured("--script goes with --provider scripted")
     if args.plain:
-        from interlock.cli.serve.tui_plain import plain
+        from interlock.cli.serve.tui.plain import plain
 
         return plain(args)
     if why := unfit_terminal():
@@ -57,7 +57,7 @@ def _show(args: TuiArgs) -> int:
 
 
 def _opened(args: TuiArgs, loop: asyncio.AbstractEventLoop) -> "Bench":
-    from interlock.cli.serve.tui_bench import TuiBench
+    from interlock.cli.serve.tui.bench import TuiBench
 
     bench = TuiBench(args, loop)
     bench.start()

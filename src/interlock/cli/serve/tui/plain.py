@@ -5,8 +5,8 @@ import sys
 import threading
 from collections.abc import Sequence
 
-from interlock.cli.serve.tui_args import TuiArgs
-from interlock.cli.serve.tui_bench import TuiBench
+from interlock.cli.serve.tui.args import TuiArgs
+from interlock.cli.serve.tui.bench import TuiBench
 from interlock.cli.terminal.asking.prompts import Prompts
 from interlock.cli.terminal.exits import DONE
 from interlock.cli.terminal.output import say

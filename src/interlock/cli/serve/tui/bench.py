@@ -13,7 +13,7 @@ from interlock.assembly.project import Project, kept_text, project_reader
 from interlock.assembly.restoring.undoing import Undoing
 from interlock.assembly.window import branch_of
 from interlock.cli.serve.followed_project import FollowedProject, Opened
-from interlock.cli.serve.tui_args import TuiArgs
+from interlock.cli.serve.tui.args import TuiArgs
 from interlock.cli.terminal.model_choices import model_of, note_unused_settings, with_choices
 from interlock.cli.terminal.sessions import LocalSession, RemoteSession, hold_or_connect, project_of
 from interlock.domain.messages.envelopes import Recorded
