@@ -34,7 +34,7 @@ _CONTEXT = Action("context", "Edit context", "o", None, "Editing the context of"
 _PARTS = Action("parts", "Choose parts", "p", None, "Choosing parts of")
 ALWAYS = Action("always", "Always…", "w", None, "Always allowing")
 
-_EDITABLE: frozenset[Kind] = frozenset({"script", "tool", "spawn", "ask", "tracks"})
+EDITABLE: frozenset[Kind] = frozenset({"script", "tool", "spawn", "ask", "tracks"})
 _REMEMBERED: frozenset[Kind] = frozenset({"script", "tool"})
 
 
@@ -69,7 +69,7 @@ def can_be_always(approval: Approval) -> bool:
 
 def _preparing(approval: Approval) -> list[Action]:
     actions: list[Action] = []
-    if approval.kind in _EDITABLE:
+    if approval.kind in EDITABLE:
         actions.append(EDIT)
     if approval.kind == "spawn":
         actions.append(_CONTEXT)

@@ -1,8 +1,5 @@
 """The payload of an approval: the exact bytes that would run, and the parts that the user may edit."""
 
-from hashlib import sha256
-
-import msgspec
 from imgui_bundle import imgui
 from msgspec import Struct
 
@@ -27,8 +24,10 @@ from interlock.gui.drawing.prose import draw_prose
 from interlock.gui.drawing.text_widgets import clipped
 from interlock.gui.drawing.theme import NORMAL
 from interlock.gui.drawing.widgets import Ui
+from interlock.views.actions import EDITABLE
 from interlock.views.display import counted, exact, one_line, pieces, safe
-from interlock.views.inbox import covered_by_step
+from interlock.views.edits import editable_text
+from interlock.views.inbox import covered_by_step, with_whole_texts
 
 
 class AnswerDraft:
@@ -248,17 +247,15 @@ def _whole_arguments(payload: ToolPayload, send: Sender) -> str:
     return payload.arguments if blob is None else send.text(blob.sha256)
 
 
-def editable(approval: Approval, send: Sender) -> str | None:
-    """The whole part of the payload that can be edited; None if nothing can, or while it is being fetched."""
-    match approval.payload:
-        case ScriptPayload(script):
-            return script
-        case ToolPayload() as payload:
-            whole = _whole_arguments(payload, send)
-            return whole if sha256(whole.encode(errors="replace")).hexdigest() == payload.arguments_sha256 else None
-        case SpawnPayload():
-            return approval.payload.prompt
-        case TracksPayload(tracks=tracks):
-            return msgspec.json.format(msgspec.json.encode(tracks), indent=2).decode()
-        case _:
-            return None
+def is_editable(approval: Approval, send: Sender) -> bool:
+    """False also while a long text is being fetched."""
+    payload = approval.payload
+    return bool(_whole_arguments(payload, send)) if isinstance(payload, ToolPayload) else approval.kind in EDITABLE
+
+
+def text_to_edit(approval: Approval, send: Sender) -> str:
+    """Only of what is editable."""
+    payload = approval.payload
+    blob = payload.whole_arguments if isinstance(payload, ToolPayload) else None
+    texts = {} if blob is None else {blob.sha256: send.text(blob.sha256)}
+    return editable_text(with_whole_texts(approval, texts)) or ""

@@ -20,7 +20,7 @@ from interlock.gui.data.sending import Sender
 from interlock.gui.drawing import symbols
 from interlock.gui.drawing.answering import give_answer, imgui_key
 from interlock.gui.drawing.marks import BOX, Marks
-from interlock.gui.drawing.payload_view import AnswerDraft, draw_payload, editable
+from interlock.gui.drawing.payload_view import AnswerDraft, draw_payload, is_editable, text_to_edit
 from interlock.gui.drawing.text_widgets import clipped, fitted
 from interlock.gui.drawing.widgets import FLAT, Ui, Weight
 from interlock.views.actions import ALWAYS, EDIT, can_be_always, decision_action
@@ -238,14 +238,13 @@ class InboxPanel:
         )
 
     def _draw_edit(self, ui: Ui, approval: Approval, draft: AnswerDraft, send: Sender) -> None:
-        text = editable(approval, send)
-        if text is None:
+        if not is_editable(approval, send):
             return
         label = "Discard edit" if draft.editing else EDIT.label
         ui.beside(f"{label}  {EDIT.key}")
         if ui.button("inbox.edit", label, scope=approval.id, letter=EDIT.key, shortcut=imgui_key(EDIT.key)):
             draft.editing = not draft.editing
-            draft.text = draft.original = text
+            draft.text = draft.original = text_to_edit(approval, send)
 
     def _draw_always(self, ui: Ui, approval: Approval, draft: AnswerDraft, send: Sender) -> None:
         """The first click shows the rule, the second approves it."""

@@ -1,9 +1,5 @@
 """The user's unsent answer to one approval, and the command that it becomes."""
 
-from hashlib import sha256
-
-import msgspec
-
 from interlock.domain.messages.commands.approval_commands import AnswerApproval
 from interlock.domain.values.approvals import (
     Approval,
@@ -11,14 +7,9 @@ from interlock.domain.values.approvals import (
     Decision,
     MergePayload,
     ReviewPayload,
-    ScriptPayload,
-    SpawnPayload,
-    ToolPayload,
-    TracksPayload,
     count_choices,
 )
 from interlock.views.actions import Action
-from interlock.wire import pretty
 
 
 class Draft:
@@ -37,24 +28,6 @@ class Draft:
 
     def touch(self) -> None:
         self.version += 1
-
-
-def editable(approval: Approval) -> tuple[str, str] | None:
-    """The part of a whole approval that can be edited, and the suffix of its file; None if nothing can."""
-    match approval.payload:
-        case ScriptPayload(script):
-            return script, "sh"
-        case ToolPayload() as payload:
-            whole = payload.arguments
-            if sha256(whole.encode(errors="replace")).hexdigest() != payload.arguments_sha256:
-                return None
-            return _indented(whole), "json"
-        case SpawnPayload():
-            return approval.payload.prompt, "md"
-        case TracksPayload(tracks=tracks):
-            return pretty(tracks), "json"
-        case _:
-            return None
 
 
 def answer_of(approval: Approval, decision: Decision, draft: Draft) -> AnswerApproval:
@@ -95,11 +68,3 @@ def is_possible(action: Action, approval: Approval, draft: Draft) -> bool:
 
 def takes_comments(approval: Approval) -> bool:
     return isinstance(approval.payload, ReviewPayload | MergePayload)
-
-
-def _indented(arguments: str) -> str:
-    """Arguments as a person can edit them."""
-    try:
-        return msgspec.json.format(arguments, indent=2)
-    except msgspec.MsgspecError:
-        return arguments

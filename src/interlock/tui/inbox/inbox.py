@@ -11,11 +11,11 @@ from textual.binding import Binding, BindingType
 from interlock.domain.messages.commands.approval_commands import AnswerApproval
 from interlock.domain.review.comments import comment_from
 from interlock.domain.values.answer_sets import SetDecision
-from interlock.domain.values.approvals import Approval, Decision, MergePayload, ReviewPayload, SpawnPayload
+from interlock.domain.values.approvals import Approval, Decision, MergePayload, ReviewPayload
 from interlock.errors import BadValue, InterlockError
 from interlock.tui.colours import Colours
 from interlock.tui.inbox.detail_rows import detail_rows
-from interlock.tui.inbox.draft import Draft, answer_of, editable, is_possible, label_of, takes_comments
+from interlock.tui.inbox.draft import Draft, answer_of, is_possible, label_of, takes_comments
 from interlock.tui.inbox.lists import ActionBar, Detail, Glance, InboxList
 from interlock.tui.inbox.marks import Marks
 from interlock.tui.lines.line_list import FixedLines, LineList
@@ -25,6 +25,7 @@ from interlock.tui.picture import Picture
 from interlock.tui.sending import Sender
 from interlock.views.actions import Action, actions_of
 from interlock.views.display import counted, one_line
+from interlock.views.edits import editable_context, editable_text, suffix_of
 
 LETTERS = "aeopwcrtsx"
 """The keys of all actions on approvals; a test compares them with the table."""
@@ -364,25 +365,24 @@ class Inbox(Panel):
     # ── editing ──────────────────────────────────────────────────────────────────────────
 
     async def _edit(self, approval: Approval, draft: Draft) -> None:
-        found = editable(draft.whole)
-        if found is None:
+        text = editable_text(draft.whole)
+        if text is None:
             self.send.note("its whole text cannot be read, so it cannot be edited", "bad")
             return
-        text, suffix = found
-        edited = await self._in_editor(text if draft.edited is None else draft.edited, suffix)
+        edited = await self._in_editor(text if draft.edited is None else draft.edited, suffix_of(draft.whole))
         if edited is not None:
             draft.edited = None if edited == text else edited
             draft.touch()
             self.draw()
 
     async def _edit_context(self, approval: Approval, draft: Draft) -> None:
-        payload = draft.whole.payload
-        if not isinstance(payload, SpawnPayload) or payload.context_blob is not None:
+        context = editable_context(draft.whole)
+        if context is None:
             self.send.note("its whole context cannot be read, so it cannot be edited", "bad")
             return
-        edited = await self._in_editor(payload.context if draft.context is None else draft.context, "md")
+        edited = await self._in_editor(context if draft.context is None else draft.context, "md")
         if edited is not None:
-            draft.context = None if edited == payload.context else edited
+            draft.context = None if edited == context else edited
             draft.touch()
             self.draw()
 

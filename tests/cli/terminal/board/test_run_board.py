@@ -217,12 +217,13 @@ def test_a_pager_keeps_the_terminal_while_an_approval_waits(project: Project) ->
         assert screen.end() == 0
 
 
-def test_a_workbench_that_cannot_be_opened_says_so_and_the_board_returns(project: Project) -> None:
+def test_the_full_screen_workbench_attaches_to_the_run_and_the_board_returns_after_it(project: Project) -> None:
     file = plan(project, shell("one", FOREVER))
     with on_screen(project, "run", "--tickets", file, "--approve", "all") as screen:
         screen.until(is_drawn)
         screen.type("o")
-        screen.until("interlock tui ended with")
+        screen.until("attached to")
+        screen.type("q")
         screen.until(is_drawn)
         screen.type("q")
         assert screen.end() == 130

@@ -2,13 +2,12 @@
 
 import sys
 from contextlib import suppress
-from functools import partial
 from typing import assert_never
 
 from interlock.assembly.lasting_rules import keep_rule, lasting_rule
-from interlock.assembly.project import kept_text
+from interlock.assembly.project import Project, kept_text
 from interlock.cli.terminal.asking.diff_lines import parts_from
-from interlock.cli.terminal.asking.edits import Fetch, editable_context, editable_text, edited_text
+from interlock.cli.terminal.asking.edits import edited_text
 from interlock.cli.terminal.asking.payload_lines import describe
 from interlock.cli.terminal.asking.together import equal_ones, named
 from interlock.cli.terminal.board.modes import forget_typed
@@ -24,6 +23,7 @@ from interlock.errors import BadValue, InterlockError, JournalError, Misconfigur
 from interlock.views.actions import Action, actions_of
 from interlock.views.answer_sets import seen, set_sentence
 from interlock.views.display import counted, safe
+from interlock.views.edits import editable_context, editable_text
 from interlock.views.inbox import cut_texts, with_whole_texts
 
 _ALIASES = {"y": "approve", "n": "reject"}
@@ -44,8 +44,7 @@ class Prompts:
 class _Question:
     def __init__(self, session: Session, approval: Approval) -> None:
         self._session = session
-        self._fetch: Fetch = partial(kept_text, session.project)
-        self._approval = _complete(approval, self._fetch)
+        self._approval = _complete(approval, session.project)
         self._refused: dict[str, str] = {}  # edits that were refused, by action: the next edit begins with them
         self._rule = ""  # that the person wants stored with the answer
         self._everywhere = False
@@ -85,10 +84,10 @@ class _Question:
         name = self._approval.id
         match action.name:
             case "edit":
-                text = self._edit(action, editable_text(self._approval, self._fetch))
+                text = self._edit(action, editable_text(self._approval))
                 return None if text is None else AnswerApproval(name, "approve", text)
             case "context":
-                text = self._edit(action, editable_context(self._approval, self._fetch))
+                text = self._edit(action, editable_context(self._approval))
                 return None if text is None else AnswerApproval(name, "approve", edited_context=text)
             case "parts":
                 return AnswerApproval(name, "approve", hunks=_chosen_parts(self._approval))
@@ -121,7 +120,7 @@ class _Question:
 
     def _edit(self, action: Action, text: str | None) -> str | None:
         if text is None:
-            return None
+            raise Rejected("the whole text cannot be read, so it cannot be edited")
         edited = edited_text(self._approval, text, self._refused.get(action.name))
         if edited is None:
             say("not changed")
@@ -162,12 +161,12 @@ def _chosen(letter: str, actions: tuple[Action, ...]) -> Action | None:
     return next((one for one in actions if one.key == letter or one.name == alias), None)
 
 
-def _complete(approval: Approval, fetch: Fetch) -> Approval:
+def _complete(approval: Approval, project: Project) -> Approval:
     """The approval with whole texts, as far as they can be read: nobody should approve what is not shown."""
     texts: dict[str, str] = {}
     for blob in cut_texts(approval):
         with suppress(JournalError):
-            texts[blob.sha256] = fetch(blob.sha256).decode(errors="replace")
+            texts[blob.sha256] = kept_text(project, blob.sha256).decode(errors="replace")
     return with_whole_texts(approval, texts)
 
 
