@@ -222,7 +222,7 @@ def test_the_full_screen_workbench_attaches_to_the_run_and_the_board_returns_aft
     with on_screen(project, "run", "--tickets", file, "--approve", "all") as screen:
         screen.until(is_drawn)
         screen.type("o")
-        screen.until("attached to")
+        screen.until("Nothing waits for you")
         screen.type("q")
         screen.until(is_drawn)
         screen.type("q")
