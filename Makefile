@@ -57,7 +57,7 @@ test: packages tracing $(DEV_READY) ## all tests but the long ones (PYTEST_ARGS=
 ifeq ($(PYTEST_ARGS),)
 	@echo "1 of 2: the rules and views, every branch covered (about a minute)"
 	@$(PYTEST) -n 3 --dist worksteal --cov --cov-fail-under=100 --cov-report=term-missing:skip-covered $(RULES)
-	@echo "2 of 2: everything else, with real processes, git and windows (about six minutes)"
+	@echo "2 of 2: everything else, with real processes, git and windows (about ten minutes)"
 	@$(PYTEST) -n 3 --dist worksteal $(patsubst %,--ignore=%,$(RULES))
 else
 	@$(PYTEST) -n 3 --dist worksteal $(PYTEST_ARGS)
@@ -94,9 +94,10 @@ docs: $(DEV_READY) ## check that what the documentation names exists
 gui: packages $(READY) ## the desktop window (GUI_ARGS="--theme light")
 	@$(BIN)/interlock gui $(GUI_ARGS)
 
-screenshots: packages tracing $(DEV_READY) ## pictures of the window and the page for the documentation, from a scripted run
+screenshots: packages tracing $(DEV_READY) ## pictures of the window, the page and the terminal for the documentation, from a scripted run
 	@$(BIN)/python scripts/screenshots.py docs/screenshots
 	@$(BIN)/python -m tests.page.pictures docs/screenshots/page
+	@PYTHONPATH=. $(BIN)/python scripts/tui_screenshots.py
 
 models: $(READY) ## the data of models anew: scripts/model_facts.toml with the prices of genai-prices
 	@$(BIN)/python $(PIP) install --upgrade --target build/genai-prices 'genai-prices==0.2.1'
