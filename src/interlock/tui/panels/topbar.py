@@ -57,7 +57,7 @@ def top_row(picture: Picture, width: int) -> Row:
 
 def _right(picture: Picture, room: int) -> list[Span]:
     """From right to left: sandbox, approvals without a person, autonomy, cost, workers, forecast."""
-    parts: list[tuple[str, str, str]] = [_sandbox(picture)]
+    parts: list[tuple[str, str, str]] = [_sandbox(picture)]  # empty until the project is open
     if picture.state.conductor.approve_all:
         parts.append((" APPROVES ALL ", "bad", "tint-bad"))
     level = project_level(picture.state)
@@ -93,7 +93,7 @@ def _sandbox(picture: Picture) -> tuple[str, str, str]:
     if picture.state.conductor.contained:
         return "sandboxed", "good", ""
     if not picture.state.conductor.on:
-        return "no tickets run", "faint", ""
+        return ("" if picture.lost else "no tickets run"), "faint", ""
     return (level or "not contained"), "waiting", ""
 
 
