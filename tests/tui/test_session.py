@@ -132,3 +132,23 @@ def test_a_project_that_is_none_yet_is_an_error_with_what_to_do(project: Project
             assert "interlock init" in str(screen.app.failure)
 
     run(test())
+
+
+def test_the_process_that_holds_the_project_takes_a_landing_back_and_makes_it_again(project: Project) -> None:
+    file = project.tickets("demo.json", [shell("T-1", "echo x >> a.txt")])
+    assert project.run("run", "--tickets", file, "--approve", "all", "--land").code == 0
+    landed = project.git("rev-parse", "HEAD")
+
+    async def test() -> None:
+        async with opened(tui_args(project)) as screen:
+            bench = screen.app.bench
+            assert bench is not None
+            plan = await bench.undo_plan(redo=False)
+            done = await bench.undo(plan)
+            assert (done.redo, project.git("rev-parse", "HEAD")) == (False, project.git("rev-parse", f"{landed}~1"))
+            assert (project.root / "a.txt").read_text() == "one\ntwo\nthree\n"
+            await bench.undo(await bench.undo_plan(redo=True))
+            assert project.git("rev-parse", "HEAD") == landed
+
+    run(test())
+    project.check_whole()

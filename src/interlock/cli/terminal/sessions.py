@@ -1,5 +1,6 @@
 """A session on a project: with a workbench in this process, or through the process that holds the project."""
 
+import asyncio
 import getpass
 import os
 import sys
@@ -18,6 +19,7 @@ from interlock.assembly.locations import root_of
 from interlock.assembly.model_choice import ModelMaker
 from interlock.assembly.open_workbench import OpenWorkbench
 from interlock.assembly.project import Project, believed, open_project, read_state, standing
+from interlock.assembly.restoring.undoing import Undoing
 from interlock.cli.arguments import ProjectArgs
 from interlock.cli.terminal.output import paint, say, warn_sandbox_off
 from interlock.cli.terminal.signals import end_in_order
@@ -29,6 +31,7 @@ from interlock.domain.step import replay
 from interlock.engine.bench.engine_thread import EngineThread
 from interlock.engine.models.streams import Listener
 from interlock.errors import JournalInUse, NoAnswer, Unavailable
+from interlock.ports.effects import Undone, UndoPlan
 from interlock.ports.front import Receipt
 from interlock.views.display import safe
 
@@ -79,6 +82,12 @@ class Session(Protocol):
 
     def dirty(self) -> tuple[str, ...]:
         """The user's uncommitted changes; a remote session does not know them."""
+        ...
+
+    def undo_plan(self, *, redo: bool) -> UndoPlan: ...
+
+    def undo(self, plan: UndoPlan) -> Undone:
+        """A remote session refuses to take back a landing: only the process that holds the project moves branches."""
         ...
 
     def follow(self, after: int | None = None, *, works: bool = False) -> Iterator[Sequence[Recorded]]:
@@ -211,6 +220,15 @@ class LocalSession:
     def dirty(self) -> tuple[str, ...]:
         return self._engine.call(self._opened.dirty())
 
+    def undo_plan(self, *, redo: bool) -> UndoPlan:
+        return self._engine.call(self._undoing().plan(redo=redo))
+
+    def undo(self, plan: UndoPlan) -> Undone:
+        return self._engine.call(self._undoing().run(plan))
+
+    def _undoing(self) -> Undoing:
+        return Undoing(self.project, self._opened.opened_workspaces)
+
     @property
     def clients_at_work(self) -> int:
         return self._opened.clients_at_work
@@ -301,6 +319,12 @@ class RemoteSession:
 
     def dirty(self) -> tuple[str, ...]:
         return ()
+
+    def undo_plan(self, *, redo: bool) -> UndoPlan:
+        return asyncio.run(Undoing(self.project).plan(redo=redo))
+
+    def undo(self, plan: UndoPlan) -> Undone:
+        return asyncio.run(Undoing(self.project).run(plan))
 
     @property
     def clients_at_work(self) -> int:

@@ -10,7 +10,6 @@ from pathlib import Path
 from interlock.assembly.build import conducting
 from interlock.assembly.lasting_rules import keep_rule, lasting_rule
 from interlock.assembly.project import Project, kept_text, project_reader
-from interlock.assembly.restoring.undoing import Undoing
 from interlock.assembly.window import branch_of
 from interlock.cli.serve.followed_project import FollowedProject, Opened
 from interlock.cli.serve.tui.args import TuiArgs
@@ -83,10 +82,10 @@ class TuiBench(FollowedProject):
         await asyncio.to_thread(keep_rule, self.project, rule, everywhere=everywhere)
 
     async def undo_plan(self, *, redo: bool) -> UndoPlan:
-        return await Undoing(self.project).plan(redo=redo)
+        return await asyncio.to_thread(lambda: self.session.undo_plan(redo=redo))
 
     async def undo(self, plan: UndoPlan) -> Undone:
-        return await Undoing(self.project).run(plan)
+        return await asyncio.to_thread(self.session.undo, plan)
 
     def edit(self, text: str, suffix: str) -> str | None:
         command = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
