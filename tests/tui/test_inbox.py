@@ -12,7 +12,7 @@ from interlock.domain.state.state import State
 from interlock.domain.values.approvals import ALLOWED, Comment, Decision, Kind
 from interlock.errors import Rejected
 from interlock.tui.inbox.inbox import LETTERS, Inbox
-from interlock.views.actions import actions_of
+from interlock.views.answers.actions import actions_of
 from tests.gui.bench import DIFF, GIT, asking_all
 from tests.tui.still import RULE, StillBench, run, shown
 

@@ -28,7 +28,7 @@ from interlock.domain.values.approvals import (
 )
 from interlock.domain.values.gates import Blob
 from interlock.domain.values.runs.effects import ScriptEffect
-from interlock.views.actions import actions_of
+from interlock.views.answers.actions import actions_of
 from interlock.views.display import counted
 from interlock.views.verification import gate_status_text
 

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from interlock.gui.drawing.answering import imgui_key
 from interlock.gui.drawing.recorded_widgets import Widget
 from interlock.gui.panels.inbox_panel import button_key
-from interlock.views.actions import Action, actions_of
+from interlock.views.answers.actions import Action, actions_of
 from tests.gui.bench import Bench, asking_all, payloads, windowed
 
 PREPARING = {"edit": ("inbox.edit",), "always": ("inbox.rule",), "parts": ("inbox.hunk", "inbox.file")}

@@ -38,8 +38,8 @@ from interlock.domain.messages.commands.approval_commands import AnswerApproval,
 from interlock.domain.values.answer_sets import Seen
 from interlock.domain.values.approvals import Approval
 from interlock.errors import BadValue
-from interlock.views.actions import can_be_always
 from interlock.views.answer_sets import set_sentence
+from interlock.views.answers.actions import can_be_always
 from interlock.views.inbox import approval_dict, cut_texts, list_approvals, with_whole_texts
 from interlock.views.outlook.urgency import Order, ordered_approvals
 

@@ -7,7 +7,7 @@ from msgspec import Meta, Struct
 from interlock.api.schemas.basics import Count
 from interlock.domain.values.answer_sets import SetDecision
 from interlock.domain.values.approvals import Comment, Decision
-from interlock.views.actions import ActionName
+from interlock.views.answers.actions import ActionName
 from interlock.views.outlook.urgency import Urgency
 
 

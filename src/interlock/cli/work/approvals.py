@@ -20,8 +20,8 @@ from interlock.domain.messages.commands.approval_commands import AnswerApproval
 from interlock.domain.review.comments import comment_from
 from interlock.domain.values.approvals import Answered, Approval
 from interlock.errors import JournalError, Misconfigured, Rejected
-from interlock.views.actions import can_be_always
 from interlock.views.answer_sets import Alike, grouped, set_line
+from interlock.views.answers.actions import can_be_always
 from interlock.views.autonomy import offer
 from interlock.views.display import one_line, safe
 from interlock.views.inbox import (

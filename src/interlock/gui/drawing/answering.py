@@ -7,7 +7,7 @@ from imgui_bundle import imgui
 from interlock.domain.messages.commands.approval_commands import AnswerApproval
 from interlock.gui.data.sending import Sender
 from interlock.gui.drawing.widgets import Ui
-from interlock.views.actions import doing
+from interlock.views.answers.actions import doing
 
 PAUSE_S = 2.0
 """The time between a key that answers and the answer. Any key takes the answer back meanwhile.

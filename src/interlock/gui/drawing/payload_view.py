@@ -24,9 +24,9 @@ from interlock.gui.drawing.prose import draw_prose
 from interlock.gui.drawing.text_widgets import clipped
 from interlock.gui.drawing.theme import NORMAL
 from interlock.gui.drawing.widgets import Ui
-from interlock.views.actions import EDITABLE
+from interlock.views.answers.actions import EDITABLE
+from interlock.views.answers.edits import editable_text
 from interlock.views.display import counted, exact, one_line, pieces, safe
-from interlock.views.edits import editable_text
 from interlock.views.inbox import covered_by_step, with_whole_texts
 
 

@@ -23,8 +23,8 @@ from interlock.gui.drawing.marks import BOX, Marks
 from interlock.gui.drawing.payload_view import AnswerDraft, draw_payload, is_editable, text_to_edit
 from interlock.gui.drawing.text_widgets import clipped, fitted
 from interlock.gui.drawing.widgets import FLAT, Ui, Weight
-from interlock.views.actions import ALWAYS, EDIT, can_be_always, decision_action
 from interlock.views.answer_sets import Alike
+from interlock.views.answers.actions import ALWAYS, EDIT, can_be_always, decision_action
 from interlock.views.display import one_line, safe
 from interlock.views.inbox import approval_title, what_changed
 

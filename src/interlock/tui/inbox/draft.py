@@ -9,7 +9,7 @@ from interlock.domain.values.approvals import (
     ReviewPayload,
     count_choices,
 )
-from interlock.views.actions import Action
+from interlock.views.answers.actions import Action
 
 
 class Draft:

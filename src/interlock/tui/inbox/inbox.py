@@ -1,6 +1,6 @@
 """Inbox: the pending approvals. Each shows its asker, reason and exact bytes; letters answer while it has the keyboard.
 
-The letters and words of the answers are those of all front ends (`views/actions.py`).
+The letters and words of the answers are those of all front ends (`views/answers/actions.py`).
 """
 
 from typing import ClassVar
@@ -23,9 +23,9 @@ from interlock.tui.lines.rows import EMPTY, Span, row, wrapped
 from interlock.tui.panels.panel import Panel
 from interlock.tui.picture import Picture
 from interlock.tui.sending import Sender
-from interlock.views.actions import Action, actions_of
+from interlock.views.answers.actions import Action, actions_of
+from interlock.views.answers.edits import editable_context, editable_text, suffix_of
 from interlock.views.display import counted, one_line
-from interlock.views.edits import editable_context, editable_text, suffix_of
 
 LETTERS = "aeopwcrtsx"
 """The keys of all actions on approvals; a test compares them with the table."""

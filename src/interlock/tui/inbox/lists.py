@@ -18,8 +18,8 @@ from interlock.tui.lines.line_list import LineList
 from interlock.tui.lines.rows import EMPTY, Row, Span, row
 from interlock.tui.picture import Picture
 from interlock.tui.symbols import KINDS
-from interlock.views.actions import Action
 from interlock.views.answer_sets import fits_many
+from interlock.views.answers.actions import Action
 from interlock.views.display import one_line
 from interlock.views.inbox import approval_title
 

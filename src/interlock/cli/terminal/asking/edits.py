@@ -6,7 +6,7 @@ from pathlib import Path
 
 from interlock.domain.values.approvals import Approval
 from interlock.sandbox.jobs.foreground import run_editor
-from interlock.views.edits import suffix_of
+from interlock.views.answers.edits import suffix_of
 
 
 def edited_text(approval: Approval, text: str, refused: str | None = None) -> str | None:

@@ -20,10 +20,10 @@ from interlock.domain.messages.events.approval_events import ApprovalsAnswered
 from interlock.domain.review.comments import comment_from
 from interlock.domain.values.approvals import Answered, Approval, Comment, Decision, Withdrawn, count_choices
 from interlock.errors import BadValue, InterlockError, JournalError, Misconfigured, Rejected
-from interlock.views.actions import Action, actions_of
 from interlock.views.answer_sets import seen, set_sentence
+from interlock.views.answers.actions import Action, actions_of
+from interlock.views.answers.edits import editable_context, editable_text
 from interlock.views.display import counted, safe
-from interlock.views.edits import editable_context, editable_text
 from interlock.views.inbox import cut_texts, with_whole_texts
 
 _ALIASES = {"y": "approve", "n": "reject"}

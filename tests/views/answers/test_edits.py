@@ -5,8 +5,8 @@ from msgspec.structs import replace
 from interlock.domain.values.approvals import Approval, Kind, SpawnPayload, ToolPayload, TracksPayload
 from interlock.domain.values.epics import TrackPlan
 from interlock.domain.values.gates import Blob
-from interlock.views.edits import editable_context, editable_text, suffix_of
-from tests.views.test_actions import PAYLOADS, approval
+from interlock.views.answers.edits import editable_context, editable_text, suffix_of
+from tests.views.answers.test_actions import PAYLOADS, approval
 
 BLOB = Blob("0" * 64, 5_000)
 

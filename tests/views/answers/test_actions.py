@@ -22,7 +22,7 @@ from interlock.domain.values.approvals import (
     TracksPayload,
     UnknownPayload,
 )
-from interlock.views.actions import actions_of, decision_action, doing
+from interlock.views.answers.actions import actions_of, decision_action, doing
 from interlock.views.inbox import approval_dict
 
 PAYLOADS: dict[Kind, Payload] = {
@@ -37,7 +37,7 @@ PAYLOADS: dict[Kind, Payload] = {
     "unknown": UnknownPayload("request", "did it happen?"),
     "review": ReviewPayload("a", "b", "c", "", parts=2),
 }
-DOCS = Path(__file__).parents[2] / "docs" / "interface.md"
+DOCS = Path(__file__).parents[3] / "docs" / "interface.md"
 
 
 def approval(kind: Kind, discussion: str = "") -> Approval:
