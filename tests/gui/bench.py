@@ -157,7 +157,7 @@ class StillFront:
         self.state = state
         self.heard: list[Command] = []
 
-    async def submit(self, actor: Actor, command: Command) -> Receipt:
+    async def submit(self, actor: Actor, command: Command, submission: str = "") -> Receipt:
         self.heard.append(command)
         return Receipt(self.state.version, ())
 

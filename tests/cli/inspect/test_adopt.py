@@ -45,6 +45,7 @@ HARMLESS = {
     "adopt",
     "demo",
     "completion",
+    "tunnel",  # names the port of the other machine
     "acp",  # opens a project only for a session; tests/editor/test_turns.py tries that
 }
 """Commands that do not use the project's `.interlock`, or say themselves that it does not count."""
@@ -53,6 +54,7 @@ NAMED = {
     "run": ["run", "--resume"],
     "serve": ["serve", "--port", "0"],
     "gui": ["gui", "--backend", "null"],
+    "tui": ["tui", "--plain"],
     "chat": ["chat", "Hello"],
     "journal archive": ["journal", "archive", "out.gz"],
 }

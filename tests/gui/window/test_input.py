@@ -263,14 +263,15 @@ def test_long_arguments_are_edited_whole_and_a_refused_edit_stays() -> None:
         bench.until(lambda: "inbox.edit" in bench.reachable())
         bench.click("inbox.edit")
         bench.draw(4)
-        assert bench.widget("inbox.edit_arguments").value == arguments
+        indented = json.dumps(json.loads(arguments), indent=2)
+        assert bench.widget("inbox.edit_arguments").value == indented
         bench.click("inbox.edit_arguments")
         bench.write("z")
         bench.click("btn_approve_tool")
         bench.until(lambda: "notification" in bench.reachable())
         assert "must be a JSON object" in bench.widget("notification").value
         assert len(bench.state.pending) == 1
-        assert sorted(bench.widget("inbox.edit_arguments").value) == sorted(arguments + "z")
+        assert sorted(bench.widget("inbox.edit_arguments").value) == sorted(indented + "z")
 
 
 @pytest.mark.parametrize("key", ["inbox.always", "inbox.everywhere"])
