@@ -100,7 +100,7 @@ def state() -> State:
     )
     done = replace(track, id="ledger", title="Ledger export", status="done", order=(), tickets=Map(), counts=Counts())
     asked: tuple[tuple[str, Any, str, Payload], ...] = (
-        ("T-011", "script", "it changes a database", ScriptPayload(SCRIPT, "/work/T-011", ("PATH",), "bubblewrap")),
+        ("T-011", "script", "it changes a database", ScriptPayload(SCRIPT, "/tree/T-011", ("PATH",), "bubblewrap")),
         (
             "T-008",
             "review",
